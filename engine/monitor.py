@@ -1,0 +1,85 @@
+"""Samples what the process really holds beside what the policy has reserved."""
+
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psutil
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One look at the process: seconds since the run's start, and bytes."""
+
+    at_s: float
+    rss_bytes: int
+    reserved_bytes: int
+
+
+class MemoryMonitor:
+    """A thread that takes a sample every `interval_s` between start() and stop(), and keeps the peaks.
+
+    `reserved_bytes` and `now_s` are asked, and `on_sample` is called, in the monitor's thread.
+    RSS counts the pages of mapped keys as well, which the system can take back; they are reserved too.
+    """
+
+    def __init__(
+        self,
+        now_s: Callable[[], float],
+        reserved_bytes: Callable[[], int],
+        on_sample: Callable[[Sample], None],
+        interval_s: float = 0.25,
+    ) -> None:
+        self._now_s, self._reserved_bytes, self._on_sample = now_s, reserved_bytes, on_sample
+        self._interval_s = interval_s
+        self._process = psutil.Process()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="memory-monitor", daemon=True)
+        self._error: BaseException | None = None
+        self._high_water_before_bytes = _high_water_bytes()
+        self._peak_sampled_bytes = 0
+
+    def start(self) -> None:
+        self.sample()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take a last sample and end the thread; raises what the thread failed with, if it did."""
+        self._stop.set()
+        self._thread.join()
+        self.sample()
+        if self._error is not None:
+            raise self._error
+
+    @property
+    def peak_rss_bytes(self) -> int:
+        """The greatest RSS of the run: exact where it is the process's greatest so far, else as sampled."""
+        high_water_bytes = _high_water_bytes()
+        if high_water_bytes > self._high_water_before_bytes:
+            return max(high_water_bytes, self._peak_sampled_bytes)
+        return self._peak_sampled_bytes
+
+    def sample(self) -> Sample:
+        sample = Sample(self._now_s(), self._process.memory_info().rss, self._reserved_bytes())
+        self._peak_sampled_bytes = max(self._peak_sampled_bytes, sample.rss_bytes)
+        self._on_sample(sample)
+        return sample
+
+    def _watch(self) -> None:
+        try:
+            next_s = time.monotonic() + self._interval_s
+            while not self._stop.wait(max(0.0, next_s - time.monotonic())):
+                self.sample()
+                # After a long pause (a compiler holding the interpreter) one sample, not all the missed ones.
+                next_s = max(next_s, time.monotonic()) + self._interval_s
+        except Exception as error:
+            self._error = error
+
+
+def _high_water_bytes() -> int:
+    """The process's greatest RSS since its start (getrusage(2): KiB on Linux, bytes on macOS)."""
+    unit_bytes = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit_bytes
