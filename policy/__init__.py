@@ -1,0 +1,77 @@
+"""The memory budget and the scheduler as a pure state machine: events in, decisions out, time as an argument.
+
+No clock, thread, lock, file or random number; the same events always give the same decisions.
+"""
+
+from policy.decisions import (
+    Admit,
+    Complete,
+    Decision,
+    Evict,
+    Fail,
+    Load,
+    Prove,
+    Reject,
+    Stop,
+    Synthesize,
+    WakeAt,
+)
+from policy.errors import CodecError, PolicyError, ProtocolError
+from policy.events import (
+    Cancel,
+    Event,
+    Failed,
+    Loaded,
+    LoadFailed,
+    Proved,
+    QuotientDone,
+    Resized,
+    Submit,
+    Synthesized,
+    Tick,
+    Verified,
+)
+from policy.model import Circuit, Device, Entry, Job, Limits, PartitionId, Priority
+from policy.protocol import Policy, WaitCause
+from policy.states import TERMINAL, TRANSITIONS, PartitionState
+
+__all__ = [
+    "TERMINAL",
+    "TRANSITIONS",
+    "Admit",
+    "Cancel",
+    "Circuit",
+    "CodecError",
+    "Complete",
+    "Decision",
+    "Device",
+    "Entry",
+    "Event",
+    "Evict",
+    "Fail",
+    "Failed",
+    "Job",
+    "Limits",
+    "Load",
+    "LoadFailed",
+    "Loaded",
+    "PartitionId",
+    "PartitionState",
+    "Policy",
+    "PolicyError",
+    "Priority",
+    "ProtocolError",
+    "Prove",
+    "Proved",
+    "QuotientDone",
+    "Reject",
+    "Resized",
+    "Stop",
+    "Submit",
+    "Synthesize",
+    "Synthesized",
+    "Tick",
+    "Verified",
+    "WaitCause",
+    "WakeAt",
+]

@@ -1,0 +1,93 @@
+"""What to do: the answers of `Policy.handle`. A driver executes them in the order given.
+
+Within one answer `Stop` comes first, then `Evict`, `Admit`, `Load`, `Synthesize`, `Prove`, then the ends of
+jobs, then `WakeAt`. So memory that an eviction frees is free before a load takes it.
+"""
+
+from dataclasses import dataclass
+
+from policy.model import Entry, PartitionId
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End the partition's work, free what it holds (a, b, c too), then answer `Failed`.
+
+    Its reservation, slot and worker stay taken until the answer. What it had reported meanwhile
+    (`Synthesized`, `QuotientDone`, `Proved`) may still be on its way; `Verified` is an answer too.
+    """
+
+    partition: PartitionId
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Free the entry now: its bytes count as free from this decision on. Nobody uses it."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Admit:
+    """For the record: the partition stopped waiting; its working set of `reserved_bytes` is reserved.
+
+    Nothing to execute. Its entries are in memory, or are being loaded, or have their `Load` in this answer.
+    """
+
+    partition: PartitionId
+    reserved_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Bring the entry into memory, then answer `Loaded` or `LoadFailed`. Its bytes are reserved."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesize:
+    """Make a, b, c, then answer `Synthesized` or `Failed`."""
+
+    partition: PartitionId
+
+
+@dataclass(frozen=True, slots=True)
+class Prove:
+    """Prove on the named device, answering `QuotientDone`, `Proved`, `Verified`, or `Failed` at any point."""
+
+    partition: PartitionId
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """Every partition of the job is verified."""
+
+    job_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The job has ended without success and holds nothing any more. `why` is "cancelled" after `Cancel`."""
+
+    job_id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """The job was not taken, since it could never run; `why` has the numbers and says what would fit."""
+
+    job_id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt:
+    """Send `Tick` at this time. Asked again where the time changes; an older request may be dropped then."""
+
+    at_s: float
+
+
+Decision = Stop | Evict | Admit | Load | Synthesize | Prove | Complete | Fail | Reject | WakeAt

@@ -1,0 +1,100 @@
+"""What happened: the messages a driver (engine or simulator) hands to `Policy.handle`.
+
+A driver reports each thing once, when the memory it speaks of is really in the state it says.
+"""
+
+from dataclasses import dataclass
+
+from policy.model import Job, PartitionId
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """A new job; answered by `Reject`, or at last by `Complete` or `Fail`."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The entry of a `Load` is in memory."""
+
+    entry_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFailed:
+    """The entry of a `Load` could not be loaded and takes no memory; jobs that wait for it fail."""
+
+    entry_key: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesized:
+    """a, b and c exist; the synthesis slot is free."""
+
+    partition: PartitionId
+
+
+@dataclass(frozen=True, slots=True)
+class QuotientDone:
+    """h exists, a, b, c are freed: phase 1 is given back. Optional: `Proved` gives back all that is left."""
+
+    partition: PartitionId
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The proof exists, the working set is freed, the worker too. The driver goes on to verify."""
+
+    partition: PartitionId
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The proof passed its check."""
+
+    partition: PartitionId
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The partition ended without a proof, by an error or in answer to `Stop`; it holds no memory now."""
+
+    partition: PartitionId
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Somebody no longer wants the job. Ignored where the job has ended: the two may cross on their way."""
+
+    job_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resized:
+    """The budget is another from now on."""
+
+    budget_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time passed: the answer to `WakeAt`. Harmless at any time."""
+
+
+Event = (
+    Submit
+    | Loaded
+    | LoadFailed
+    | Synthesized
+    | QuotientDone
+    | Proved
+    | Verified
+    | Failed
+    | Cancel
+    | Resized
+    | Tick
+)
