@@ -1,0 +1,37 @@
+"""What the environment says: CUZK_HOME, CUZK_CONFIG, CUZK_HISTORY_URL, and XDG's folders."""
+
+import os
+from pathlib import Path
+
+from config.errors import ConfigError
+
+
+def environment(name: str) -> str | None:
+    """The variable's value, or None where it is not set, or is empty, blank or 0, which name nothing."""
+    value = os.environ.get(name, "").strip()
+    return None if value in ("", "0") else value
+
+
+def home() -> Path:
+    """The folder of all that is kept: $CUZK_HOME, else $XDG_STATE_HOME/cuzk, else ~/.local/state/cuzk.
+
+    Absolute; not made here. Raises ConfigError where the user has no home folder.
+    """
+    if chosen := environment("CUZK_HOME"):
+        return _expanded(chosen).absolute()
+    state = environment("XDG_STATE_HOME")
+    if state and Path(state).is_absolute():  # XDG: a relative path is invalid and to be ignored
+        return Path(state) / "cuzk"
+    return _expanded("~/.local/state/cuzk")
+
+
+def history_url(configured: str | None) -> str:
+    """`configured`, else $CUZK_HISTORY_URL, else the path of the SQLite file history.db in `home()`."""
+    return configured or environment("CUZK_HISTORY_URL") or str(home() / "history.db")
+
+
+def _expanded(path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{path}: no home folder is known; set CUZK_HOME to a folder") from error

@@ -1,0 +1,189 @@
+"""The settings and their defaults. An attribute has the name of its key in the file.
+
+Sizes are integers in bytes and durations floats in seconds once read, whatever unit the file used. Paths are
+absolute: a relative one is taken from the file's folder.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+
+from config.environment import history_url, home
+from config.errors import ConfigError
+from config.units import parse_duration, parse_size
+
+Priority = Literal["critical", "high", "normal", "low"]
+
+
+def _size(value: object) -> int:
+    if not isinstance(value, str | int):
+        raise ConfigError(f'found {value!r}, expected a size such as "2GiB"')
+    return parse_size(value)
+
+
+def _size_or_auto(value: object) -> int | str:
+    if value == "auto":
+        return "auto"
+    try:
+        size_bytes = _size(value)
+    except ConfigError as error:
+        raise ConfigError(f'{error}, or "auto"') from error
+    if size_bytes == 0:
+        raise ConfigError(f'found {value!r}, expected a size above zero, or "auto"')
+    return size_bytes
+
+
+def _duration(value: object) -> float:
+    if not isinstance(value, str | int | float):
+        raise ConfigError(f'found {value!r}, expected a duration such as "5m"')
+    return parse_duration(value)
+
+
+def _path(value: object, info: ValidationInfo) -> Path:
+    if isinstance(value, Path):
+        return value
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"found {value!r}, expected the path of a file or folder")
+    folder: Path = (info.context or {}).get("folder", Path.cwd())
+    return folder / Path(value).expanduser()
+
+
+def _url(value: object, info: ValidationInfo) -> object:
+    if not isinstance(value, str) or "://" in value:
+        return value
+    return str(_path(value, info))
+
+
+SizeBytes = Annotated[int, BeforeValidator(_size)]
+DurationS = Annotated[float, BeforeValidator(_duration)]
+FilePath = Annotated[Path, BeforeValidator(_path)]
+Count = Annotated[int, Field(ge=1)]
+CountOrAuto = Annotated[int, Field(ge=0)]  # 0: chosen from the machine
+
+
+class _Section(BaseModel):
+    """No unknown keys, no silent conversion between types, no change after reading."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class DaemonConfig(_Section):
+    """Where a daemon listens."""
+
+    listen: str = Field(default_factory=lambda: f"unix://{home()}/cuzk.sock")
+
+
+class SrsConfig(_Section):
+    """Where proving keys are kept."""
+
+    param_cache: FilePath = Field(default_factory=lambda: home() / "params")
+
+
+class MemoryConfig(_Section):
+    """The one budget for SRS, PCE and working sets. "auto" is the machine's memory less `safety_margin`."""
+
+    total_budget: Annotated[int | Literal["auto"], BeforeValidator(_size_or_auto)] = "auto"
+    safety_margin: SizeBytes = 5 * 2**30
+    eviction_min_idle: DurationS = 300.0
+
+
+class GpusConfig(_Section):
+    """`devices`: ordinals, empty for all. `gpu_threads`: CPU threads of proving, 0 for all processors."""
+
+    devices: list[CountOrAuto] = []
+    gpu_threads: CountOrAuto = 0
+    gpu_workers_per_device: Count = 2
+
+
+class SchedulerConfig(_Section):
+    """How proofs of one circuit are gathered."""
+
+    max_batch_size: Count = 1
+    max_batch_wait_ms: Annotated[int, Field(ge=0)] = 10_000
+    sort_by_type: bool = True
+
+
+class SynthesisConfig(_Section):
+    """`threads`: CPU threads for synthesis, 0 for all processors."""
+
+    threads: CountOrAuto = 0
+
+
+class PipelineConfig(_Section):
+    """How far synthesis runs ahead of proving: partitions waiting for a device, and how many at once."""
+
+    enabled: bool = True
+    synthesis_lookahead: Annotated[int, Field(ge=0)] = 1
+    synthesis_concurrency: Count = 1
+
+
+class LoggingConfig(_Section):
+    """What is logged, and whether as text or as a JSON object a line."""
+
+    level: Literal["trace", "debug", "info", "warn", "error"] = "info"
+    format: Literal["text", "json"] = "text"
+
+
+class HistoryConfig(_Section):
+    """`url`: a PostgreSQL or SQLite URL, or the path of an SQLite file.
+
+    It may hold a password, so it is left out of every dump and printout.
+    """
+
+    url: Annotated[str | None, BeforeValidator(_url), Field(exclude=True, repr=False)] = None
+
+
+class CircuitConfig(_Section):
+    """A circuit to prove: its key, and its witness as a file or as a calculator with inputs.
+
+    `r1cs`, where there is one, lets an unsatisfied witness be named by its first failing constraint.
+    """
+
+    zkey: FilePath
+    wasm: FilePath | None = None
+    witness: FilePath | None = None
+    inputs: FilePath | None = None
+    r1cs: FilePath | None = None
+    partitions: Count = 1
+    priority: Priority = "normal"
+
+    @model_validator(mode="after")
+    def _one_source_of_the_witness(self) -> Self:
+        if (self.wasm is None) == (self.witness is None):
+            found = "neither" if self.wasm is None else "both"
+            raise ConfigError(f'found {found} of "wasm" and "witness", expected one of them')
+        if (self.wasm is None) != (self.inputs is None):
+            found = "wasm" if self.wasm else "inputs"
+            raise ConfigError(f'found "{found}" alone, expected "wasm" and "inputs" together')
+        return self
+
+
+def _circuit_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise ConfigError(f"found the name {name!r}, expected letters, digits, '.', '_' and '-'")
+    return name
+
+
+class Config(_Section):
+    """The whole file."""
+
+    daemon: DaemonConfig = Field(default_factory=DaemonConfig)
+    srs: SrsConfig = Field(default_factory=SrsConfig)
+    memory: MemoryConfig = MemoryConfig()
+    gpus: GpusConfig = GpusConfig()
+    scheduler: SchedulerConfig = SchedulerConfig()
+    synthesis: SynthesisConfig = SynthesisConfig()
+    pipeline: PipelineConfig = PipelineConfig()
+    logging: LoggingConfig = LoggingConfig()
+    history: HistoryConfig = HistoryConfig()
+    circuits: dict[Annotated[str, BeforeValidator(_circuit_name)], CircuitConfig] = {}
+
+    def history_url(self) -> str:
+        """Where the history lies: `[history] url`, else $CUZK_HISTORY_URL, else history.db in `home()`."""
+        return history_url(self.history.url)
+
+    def snapshot(self) -> dict[str, object]:
+        """Every setting as JSON values, for a run's record. Without `history.url`: it may hold a password."""
+        return self.model_dump(mode="json")

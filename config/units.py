@@ -1,0 +1,75 @@
+"""Sizes and durations as people write them: "2GiB", "1.5 GB", "5m", "1h30m"."""
+
+import re
+from fractions import Fraction
+
+from config.errors import ConfigError
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_SIZE_UNITS = {
+    "": 1,
+    **{unit.casefold(): 1024**power for power, unit in enumerate(_BINARY)},
+    **{unit.casefold(): 1000**power for power, unit in enumerate(("B", "KB", "MB", "GB", "TB", "PB"))},
+}
+_DURATION_UNITS = {
+    "ms": Fraction(1, 1000),
+    "s": Fraction(1),
+    "m": Fraction(60),
+    "h": Fraction(3600),
+    "d": Fraction(86400),
+}
+
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_SIZE = re.compile(rf"\s*({_NUMBER})\s*([A-Za-z]*)\s*")
+_DURATION_PART = re.compile(rf"({_NUMBER})\s*(ms|s|m|h|d)\s*")
+_DURATION = re.compile(rf"\s*(?:{_DURATION_PART.pattern})+")
+
+_MAX_BYTES = 2**63 - 1  # what a database column and a C size hold
+_MAX_SECONDS = 100 * 365 * 86400
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes meant by `text`: a number with B, KiB, MiB, GiB, TiB, PiB (powers of 1024) or KB … PB (of 1000).
+
+    A bare number counts bytes; upper and lower case are the same; a fraction of a byte is cut off.
+    Raises ConfigError where it is no size, is negative, or does not fit 63 bits.
+    """
+    match = _SIZE.fullmatch(str(text)) if not isinstance(text, bool) else None
+    factor = _SIZE_UNITS.get(match[2].casefold()) if match else None
+    if match is None or factor is None:
+        raise ConfigError(f'found {text!r}, expected a size such as "2GiB" or "512MiB"')
+    size_bytes = int(Fraction(match[1]) * factor)
+    if size_bytes > _MAX_BYTES:
+        raise ConfigError(f"found {text!r}, expected a size below 8192PiB")
+    return size_bytes
+
+
+def format_size(size_bytes: int) -> str:
+    """`size_bytes` in the largest unit of 1024 that keeps it at 1 or above: "2GiB", "1.46GiB", "0B".
+
+    At most two decimals; what it returns can be read back by `parse_size`, to within that rounding.
+    """
+    power = min(max(abs(size_bytes).bit_length() - 1, 0) // 10, len(_BINARY) - 1)
+    number = f"{size_bytes / 1024**power:.2f}".rstrip("0").rstrip(".")
+    return f"{number}{_BINARY[power]}"
+
+
+def parse_duration(text: str | float) -> float:
+    """Seconds meant by `text`: "250ms", "300s", "5m", "1h30m", "2d"; a bare number counts seconds.
+
+    Raises ConfigError where it is no duration, is negative, or is above 100 years.
+    """
+    if not isinstance(text, str):
+        text = "" if isinstance(text, bool) else repr(text)
+    if re.fullmatch(rf"\s*{_NUMBER}\s*", text):
+        seconds = Fraction(text.strip())
+    elif _DURATION.fullmatch(text):
+        seconds = sum(
+            (Fraction(number) * _DURATION_UNITS[unit] for number, unit in _DURATION_PART.findall(text)),
+            start=Fraction(0),
+        )
+    else:
+        raise ConfigError(f'found {text!r}, expected a duration such as "5m" or "300s"')
+    if seconds > _MAX_SECONDS:
+        raise ConfigError(f"found {text!r}, expected a duration of at most 100 years")
+    return float(seconds)
