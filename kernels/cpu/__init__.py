@@ -1,0 +1,5 @@
+"""Kernels for the processor, compiled by numba.
+
+Every kernel takes a `Field`, `QuadraticField` or `Group` first and is compiled once for each (`tokens`).
+They release the GIL, take a range of the work and start no threads.
+"""

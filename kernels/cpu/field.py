@@ -1,0 +1,205 @@
+"""Operations on single field elements, to be called from kernels.
+
+F is a `Field` or a `QuadraticField` passed as a token (`kernels.cpu.tokens`). An element is in registers:
+UniTuple(uint64, L) over a prime field, a pair of those over its quadratic extension; a pair (c0, c1) made or
+taken apart in a kernel is as good. Elements are in Montgomery form, fully reduced, before and after.
+
+Arrays of elements are C-contiguous uint64 of any shape, addressed as n elements in a row: element i is words
+i·L to (i + 1)·L, of 2·L words over the quadratic field. No bounds are checked.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from kernels.cpu import limbs64 as code  # the limb kernel: everything here and above works on its words
+from kernels.cpu.tokens import FieldType, QuadraticFieldType
+
+# ruff: noqa: ARG001 — numba gives an intrinsic its typing context first, wanted or not
+
+
+def _intrinsic(definition: Callable[..., Any]) -> Any:
+    """numba's decorator; callers give the arguments without the context, which mypy can't know."""
+    return intrinsic(definition)
+
+
+@_intrinsic
+def add(context: Any, F: Any, a: Any, b: Any) -> Any:
+    """add(F, a, b) = a + b."""
+    return _operation("add", F, a, b)
+
+
+@_intrinsic
+def sub(context: Any, F: Any, a: Any, b: Any) -> Any:
+    """sub(F, a, b) = a − b."""
+    return _operation("sub", F, a, b)
+
+
+@_intrinsic
+def neg(context: Any, F: Any, a: Any) -> Any:
+    """neg(F, a) = −a."""
+    return _operation("neg", F, a)
+
+
+@_intrinsic
+def double(context: Any, F: Any, a: Any) -> Any:
+    """double(F, a) = 2·a."""
+    return _operation("double", F, a)
+
+
+@_intrinsic
+def mul(context: Any, F: Any, a: Any, b: Any) -> Any:
+    """mul(F, a, b) = a·b; on words: the Montgomery product a·b/R."""
+    return _operation("mul", F, a, b)
+
+
+@_intrinsic
+def square(context: Any, F: Any, a: Any) -> Any:
+    """square(F, a) = a²."""
+    return _operation("square", F, a)
+
+
+@_intrinsic
+def inverse(context: Any, F: Any, a: Any) -> Any:
+    """inverse(F, a) = 1/a, and 0 for 0."""
+    return _operation("inverse", F, a)
+
+
+@_intrinsic
+def to_montgomery(context: Any, F: Any, a: Any) -> Any:
+    """to_montgomery(F, a): the Montgomery form of the canonical number a < p."""
+    return _operation("to_montgomery", F, a)
+
+
+@_intrinsic
+def from_montgomery(context: Any, F: Any, a: Any) -> Any:
+    """from_montgomery(F, a): the canonical number whose Montgomery form is a."""
+    return _operation("from_montgomery", F, a)
+
+
+@_intrinsic
+def equal(context: Any, F: Any, a: Any, b: Any) -> Any:
+    """equal(F, a, b) -> bool."""
+    _check(F, a, b)
+
+    def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return code.equal(builder, _flatten(builder, arguments[1]), _flatten(builder, arguments[2]))
+
+    return types.boolean(F, F.element, F.element), codegen
+
+
+@_intrinsic
+def is_zero(context: Any, F: Any, a: Any) -> Any:
+    """is_zero(F, a) -> bool."""
+    _check(F, a)
+
+    def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return code.equal(builder, _flatten(builder, arguments[1]), code.constant(0, F.words))
+
+    return types.boolean(F, F.element), codegen
+
+
+@_intrinsic
+def zero(context: Any, F: Any) -> Any:
+    """zero(F) = 0."""
+    return _constant(F, 0)
+
+
+@_intrinsic
+def one(context: Any, F: Any) -> Any:
+    """one(F) = 1, in Montgomery form."""
+    _check(F)
+    base = F.description if isinstance(F, FieldType) else F.description.base
+    return _constant(F, base.montgomery_one)
+
+
+@_intrinsic
+def load(context: Any, F: Any, array: Any, i: Any) -> Any:
+    """load(F, array, i): element i of an array."""
+    _check(F)
+    _check_array(array)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _element_pointer(context, builder, signature, arguments)
+        return builder.load(pointer, align=8)
+
+    return F.element(F, array, types.intp), codegen
+
+
+@_intrinsic
+def store(context: Any, F: Any, array: Any, i: Any, value: Any) -> Any:
+    """store(F, array, i, value): sets element i of an array."""
+    _check(F, value)
+    _check_array(array)
+    if not array.mutable:
+        raise TypingError("store needs an array that may be written")
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[3], _element_pointer(context, builder, signature, arguments), align=8)
+        return context.get_dummy_value()
+
+    return types.void(F, array, types.intp, F.element), codegen
+
+
+def _check(F: Any, *elements: Any) -> None:
+    if not isinstance(F, (FieldType, QuadraticFieldType)):
+        raise TypingError(f"the first argument must be a Field or QuadraticField, not {F}")
+    for element in elements:
+        if element != F.element:
+            raise TypingError(f"an element of {F} is {F.element}, not {element}")
+
+
+def _check_array(array: Any) -> None:
+    if not isinstance(array, types.Array) or array.dtype != types.uint64 or array.layout != "C":
+        raise TypingError(f"elements are stored in C-contiguous arrays of uint64, not in {array}")
+
+
+def _operation(name: str, F: Any, *operands: Any) -> tuple[Any, Callable[..., Any]]:
+    _check(F, *operands)
+
+    def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        words = [_flatten(builder, value) for value in arguments[1:]]
+        return _pack(builder, F, code.call(builder, F.description, name, *words))
+
+    return F.element(F, *operands), codegen
+
+
+def _constant(F: Any, value: int) -> tuple[Any, Callable[..., Any]]:
+    _check(F)
+
+    def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return _pack(builder, F, code.constant(value, F.words))
+
+    return F.element(F), codegen
+
+
+def _flatten(builder: Any, value: Any) -> list[Any]:
+    """The words of an element as numba holds it, a nested LLVM array."""
+    parts = [builder.extract_value(value, i) for i in range(value.type.count)]
+    if isinstance(value.type.element, ir.ArrayType):
+        return [word for part in parts for word in _flatten(builder, part)]
+    return parts
+
+
+def _pack(builder: Any, F: Any, words: list[Any]) -> Any:
+    """The inverse of `_flatten`."""
+    if isinstance(F, QuadraticFieldType):
+        parts = [_pack(builder, F.base, words[: F.base.words]), _pack(builder, F.base, words[F.base.words :])]
+    else:
+        parts = words
+    packed = ir.Constant(ir.ArrayType(parts[0].type, len(parts)), ir.Undefined)
+    for i, part in enumerate(parts):
+        packed = builder.insert_value(packed, part, i)
+    return packed
+
+
+def _element_pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    F, array = signature.args[0], signature.args[1]
+    data = context.make_array(array)(context, builder, arguments[1]).data
+    first_word = builder.mul(arguments[2], ir.Constant(code.I64, F.words))
+    pointer = builder.gep(builder.bitcast(data, code.I64.as_pointer()), [first_word])
+    return builder.bitcast(pointer, context.get_value_type(F.element).as_pointer())

@@ -1,0 +1,274 @@
+"""Field arithmetic on 64-bit limbs as LLVM functions: the code behind `kernels.cpu.field`.
+
+An element is a list of 64-bit words, an operation one LLVM function for each field that takes and returns
+words in registers. The modulus is a constant of that function, and the linker keeps one copy of it.
+Products and inverses are calls, everything short is inlined: a product is some 300 instructions, and a
+curve addition with ten of them inlined would fall out of the instruction cache.
+
+Elements are in Montgomery form and fully reduced, below the modulus, before and after every operation.
+"""
+
+import platform
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from kernels.fields import Field, QuadraticField
+
+Words = list[Any]  # llvmlite values of type i64, least significant first
+Builder = Any  # llvmlite.ir.IRBuilder
+
+I64 = ir.IntType(64)
+I128 = ir.IntType(128)
+WORD_MASK = (1 << 64) - 1
+
+# Passes and returns eleven words in registers; the usual convention six and three, and copying an element
+# through memory costs as much as half a product.
+CALLING_CONVENTION = "x86_regcallcc" if platform.machine() in ("x86_64", "AMD64") else ""
+
+
+def words_of(field: Field | QuadraticField) -> int:
+    return field.limbs if isinstance(field, Field) else 2 * field.base.limbs
+
+
+def constant(value: int, words: int) -> Words:
+    """A number that is known now, as words."""
+    return [ir.Constant(I64, value >> 64 * i & WORD_MASK) for i in range(words)]
+
+
+def call(builder: Builder, field: Field | QuadraticField, operation: str, *operands: Words) -> Words:
+    """Emits operation(*operands); every operand and the result are elements of `field`."""
+    function = _define(builder.module, field, operation, len(operands))
+    result = builder.call(function, [word for each in operands for word in each], cconv=CALLING_CONVENTION)
+    return [builder.extract_value(result, i) for i in range(words_of(field))]
+
+
+def equal(builder: Builder, a: Words, b: Words) -> Any:
+    """Emits a == b as an i1."""
+    return builder.icmp_unsigned("==", _integer(builder, a), _integer(builder, b))
+
+
+def _define(module: Any, field: Field | QuadraticField, operation: str, arity: int) -> Any:
+    words = words_of(field)
+    name = f"cuzk.{field.name}.{operation}"
+    if name in module.globals:
+        return module.globals[name]
+    signature = ir.FunctionType(ir.ArrayType(I64, words), [I64] * (arity * words))
+    function = ir.Function(module, signature, name)
+    function.linkage = "linkonce_odr"
+    function.calling_convention = CALLING_CONVENTION
+    function.attributes.add("nounwind")
+    function.attributes.add("noinline" if operation in CALLED else "alwaysinline")
+    builder = ir.IRBuilder(function.append_basic_block())
+    operands = [list(function.args[i * words : (i + 1) * words]) for i in range(arity)]
+    bodies = PRIME_BODIES if isinstance(field, Field) else QUADRATIC_BODIES
+    result = ir.Constant(signature.return_type, ir.Undefined)
+    for i, word in enumerate(bodies[operation](builder, field, *operands)):
+        result = builder.insert_value(result, word, i)
+    builder.ret(result)
+    return function
+
+
+# --- words and wide integers: LLVM turns arithmetic on an i256 or i384 into add/adc chains -----------------
+
+
+def _integer(builder: Builder, words: Words) -> Any:
+    wide = ir.IntType(64 * len(words))
+    value = builder.zext(words[0], wide)
+    for i in range(1, len(words)):
+        high = builder.shl(builder.zext(words[i], wide), ir.Constant(wide, 64 * i))
+        value = builder.or_(value, high)
+    return value
+
+
+def _words(builder: Builder, value: Any) -> Words:
+    count = value.type.width // 64
+    return [builder.trunc(builder.lshr(value, ir.Constant(value.type, 64 * i)), I64) for i in range(count)]
+
+
+def _is_negative(builder: Builder, value: Any) -> Any:
+    """The top bit tells, because the moduli leave it free: no comparison with the modulus is needed."""
+    return builder.icmp_signed("<", value, ir.Constant(value.type, 0))
+
+
+def _subtract_modulus_once(builder: Builder, field: Field, value: Any) -> Any:
+    less = builder.sub(value, ir.Constant(value.type, field.modulus))
+    return builder.select(_is_negative(builder, less), value, less)
+
+
+def _add_modulus_if_negative(builder: Builder, field: Field, value: Any) -> Any:
+    more = builder.add(value, ir.Constant(value.type, field.modulus))
+    return builder.select(_is_negative(builder, value), more, value)
+
+
+# --- the prime field ----------------------------------------------------------------------------------------
+
+
+def _add(builder: Builder, field: Field, a: Words, b: Words) -> Words:
+    total = builder.add(_integer(builder, a), _integer(builder, b))
+    return _words(builder, _subtract_modulus_once(builder, field, total))
+
+
+def _sub(builder: Builder, field: Field, a: Words, b: Words) -> Words:
+    difference = builder.sub(_integer(builder, a), _integer(builder, b))
+    return _words(builder, _add_modulus_if_negative(builder, field, difference))
+
+
+def _double(builder: Builder, field: Field | QuadraticField, a: Words) -> Words:
+    return call(builder, field, "add", a, a)
+
+
+def _neg(builder: Builder, field: Field | QuadraticField, a: Words) -> Words:
+    return call(builder, field, "sub", constant(0, words_of(field)), a)
+
+
+def _mul(builder: Builder, field: Field, a: Words, b: Words) -> Words:
+    """Montgomery product, CIOS without a carry word (https://hackmd.io/@gnark/modular_multiplication)."""
+    modulus = constant(field.modulus, field.limbs)
+    negated_inverse = ir.Constant(I64, -pow(field.modulus, -1, 1 << 64) & WORD_MASK)
+    zero = ir.Constant(I64, 0)
+    total: Words = [zero] * field.limbs
+    for digit in b:
+        low, carry = _multiply_add(builder, a[0], digit, total[0], zero)
+        factor = builder.mul(low, negated_inverse)
+        _, reduction_carry = _multiply_add(builder, factor, modulus[0], low, zero)
+        for j in range(1, field.limbs):
+            low, carry = _multiply_add(builder, a[j], digit, total[j], carry)
+            total[j - 1], reduction_carry = _multiply_add(builder, factor, modulus[j], low, reduction_carry)
+        total[-1] = builder.add(carry, reduction_carry)
+    return _words(builder, _subtract_modulus_once(builder, field, _integer(builder, total)))
+
+
+def _multiply_add(builder: Builder, a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
+    """(low, high) words of a·b + c + d, which always fits in two."""
+    a, b, c, d = (builder.zext(word, I128) for word in (a, b, c, d))
+    total = builder.add(builder.add(builder.mul(a, b), c), d)
+    return builder.trunc(total, I64), builder.trunc(builder.lshr(total, ir.Constant(I128, 64)), I64)
+
+
+def _square(builder: Builder, field: Field, a: Words) -> Words:
+    return _mul(builder, field, a, a)
+
+
+def _to_montgomery(builder: Builder, field: Field, a: Words) -> Words:
+    return call(builder, field, "mul", a, constant(field.montgomery_r2, field.limbs))
+
+
+def _from_montgomery(builder: Builder, field: Field, a: Words) -> Words:
+    return call(builder, field, "mul", a, constant(1, field.limbs))
+
+
+def _inverse(builder: Builder, field: Field, a: Words) -> Words:
+    """Binary extended GCD with selects instead of branches; 0 gives 0.
+
+    With a = x·R, keeps u = a·b/R² and v = a·c/R² modulo p while (u, v) goes from (a, p) to (0, 1): then
+    c = R²/a = R/x. Each round takes one bit at least from u or v (Handbook of Applied Cryptography, 14.61).
+    """
+    wide = ir.IntType(64 * field.limbs)
+    zero, one, modulus = (ir.Constant(wide, value) for value in (0, 1, field.modulus))
+    entry, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
+    start = _integer(builder, a)
+    builder.cbranch(builder.icmp_unsigned("==", start, zero), end, loop)
+
+    builder.position_at_end(loop)
+    u, v, b, c = (builder.phi(wide) for _ in range(4))
+    odd = builder.trunc(u, ir.IntType(1))
+    swap = builder.and_(odd, builder.icmp_unsigned("<", u, v))
+    next_v, next_c = builder.select(swap, u, v), builder.select(swap, b, c)
+    larger, larger_factor = builder.select(swap, v, u), builder.select(swap, c, b)
+    next_u = builder.sub(larger, builder.select(odd, next_v, zero))
+    factor = builder.sub(larger_factor, builder.select(odd, next_c, zero))
+    next_b = _half(builder, field, _add_modulus_if_negative(builder, field, factor))
+    next_u = builder.lshr(next_u, one)
+    firsts = (start, modulus, ir.Constant(wide, field.montgomery_r2), zero)
+    for phi, first, following in zip((u, v, b, c), firsts, (next_u, next_v, next_b, next_c), strict=True):
+        phi.add_incoming(first, entry)
+        phi.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_unsigned("==", next_u, zero), end, loop)
+
+    builder.position_at_end(end)
+    result = builder.phi(wide)
+    result.add_incoming(zero, entry)
+    result.add_incoming(next_c, loop)
+    return _words(builder, result)
+
+
+def _half(builder: Builder, field: Field, value: Any) -> Any:
+    """value/2 modulo p."""
+    one, modulus = ir.Constant(value.type, 1), ir.Constant(value.type, field.modulus)
+    even = builder.add(value, modulus)
+    odd = builder.trunc(value, ir.IntType(1))
+    return builder.lshr(builder.select(odd, even, value), one)
+
+
+PRIME_BODIES: dict[str, Callable[..., Words]] = {
+    "add": _add,
+    "sub": _sub,
+    "neg": _neg,
+    "double": _double,
+    "mul": _mul,
+    "square": _square,
+    "inverse": _inverse,
+    "to_montgomery": _to_montgomery,
+    "from_montgomery": _from_montgomery,
+}
+CALLED = {"mul", "square", "inverse"}
+
+
+# --- its quadratic extension by u² = −1 ---------------------------------------------------------------------
+
+
+def _halves(a: Words) -> tuple[Words, Words]:
+    return a[: len(a) // 2], a[len(a) // 2 :]
+
+
+def _each_half(operation: str) -> Callable[..., Words]:
+    def body(builder: Builder, field: QuadraticField, *operands: Words) -> Words:
+        low = call(builder, field.base, operation, *(_halves(each)[0] for each in operands))
+        return low + call(builder, field.base, operation, *(_halves(each)[1] for each in operands))
+
+    return body
+
+
+def _quadratic_mul(builder: Builder, field: QuadraticField, a: Words, b: Words) -> Words:
+    """Karatsuba: three products of the base field."""
+
+    def do(operation: str, *operands: Words) -> Words:
+        return call(builder, field.base, operation, *operands)
+
+    (a0, a1), (b0, b1) = _halves(a), _halves(b)
+    low, high = do("mul", a0, b0), do("mul", a1, b1)
+    cross = do("mul", do("add", a0, a1), do("add", b0, b1))
+    return do("sub", low, high) + do("sub", do("sub", cross, low), high)
+
+
+def _quadratic_square(builder: Builder, field: QuadraticField, a: Words) -> Words:
+    """(a0 + a1)(a0 − a1) + 2·a0·a1·u: two products."""
+
+    def do(operation: str, *operands: Words) -> Words:
+        return call(builder, field.base, operation, *operands)
+
+    a0, a1 = _halves(a)
+    return do("mul", do("add", a0, a1), do("sub", a0, a1)) + do("double", do("mul", a0, a1))
+
+
+def _quadratic_inverse(builder: Builder, field: QuadraticField, a: Words) -> Words:
+    """(a0 − a1·u) / (a0² + a1²); 0 gives 0."""
+
+    def do(operation: str, *operands: Words) -> Words:
+        return call(builder, field.base, operation, *operands)
+
+    a0, a1 = _halves(a)
+    norm_inverse = do("inverse", do("add", do("square", a0), do("square", a1)))
+    return do("mul", a0, norm_inverse) + do("mul", do("neg", a1), norm_inverse)
+
+
+QUADRATIC_BODIES: dict[str, Callable[..., Words]] = {
+    **{
+        name: _each_half(name) for name in ("add", "sub", "neg", "double", "to_montgomery", "from_montgomery")
+    },
+    "mul": _quadratic_mul,
+    "square": _quadratic_square,
+    "inverse": _quadratic_inverse,
+}
