@@ -1,0 +1,1 @@
+"""Groth16: its files (circuit, keys, witness, proof) and its steps (setup to verify)."""
