@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,44 +13,52 @@ from numpy.typing import NDArray
 from groth16.output import replacing
 
 Part = bytes | NDArray[Any]
-Payload = Sequence[Part]
 
+_FILE_HEAD_BYTES = 12
+_SECTION_HEAD_BYTES = 12
 _PADDING_SECTION = 1 << 16  # and upwards: numbers that no format uses, which readers pass over
 _ALIGNMENT_BYTES = 64  # of a cache line and of the widest vector register
 
 
-def write_container(
-    path: str | Path, magic: str, version: int, sections: Iterable[tuple[int, Payload]], aligned: bool = False
-) -> None:
-    """Write sections of (number, parts); arrays are written as they lie in memory, C order, little-endian.
+@dataclass(frozen=True)
+class Payload:
+    """A section to write: arrays as they lie in memory, C order, little-endian; parts are consumed once."""
 
-    aligned: every payload begins at a multiple of 64 bytes, so that it can be used where it is mapped. The
-    gaps are sections with numbers from 65536 upwards. Raises InputError if the file cannot be written.
+    number: int
+    size_bytes: int
+    parts: Iterable[Part]
+
+
+def payload(number: int, *parts: Part) -> Payload:
+    """A section of parts that exist already."""
+    return Payload(number, sum(len(p) if isinstance(p, bytes) else p.nbytes for p in parts), parts)
+
+
+def write_container(
+    path: str | Path, magic: str, version: int, sections: list[Payload], aligned: bool
+) -> None:
+    """Write a file at once or not at all.
+
+    aligned: every payload begins at a multiple of 64 bytes, so that it can be used where it is mapped; what
+    fills the gaps are sections with numbers from 65536 upwards. Raises InputError if that is impossible.
     """
-    placed = list(_with_padding(sections) if aligned else sections)
+    placed = list(_with_padding(sections)) if aligned else sections
     with replacing(path) as file:
         file.write(magic.encode() + version.to_bytes(4, "little") + len(placed).to_bytes(4, "little"))
-        for number, payload in placed:
-            file.write(_section_head(number, payload))
-            for part in payload:
+        for section in placed:
+            file.write(section.number.to_bytes(4, "little") + section.size_bytes.to_bytes(8, "little"))
+            start = file.tell()
+            for part in section.parts:
                 file.write(part if isinstance(part, bytes) else np.ascontiguousarray(part).data)
+            assert file.tell() - start == section.size_bytes, f"section {section.number} has another size"
 
 
-def _with_padding(sections: Iterable[tuple[int, Payload]]) -> Iterable[tuple[int, Payload]]:
-    position = 12
-    for index, (number, payload) in enumerate(sections):
-        gap = -(position + 12) % _ALIGNMENT_BYTES
-        if gap:
-            padding = bytes((gap - 12) % _ALIGNMENT_BYTES)
-            yield _PADDING_SECTION + index, [padding]
-            position += 12 + len(padding)
-        yield number, payload
-        position += 12 + _size_bytes(payload)
-
-
-def _section_head(number: int, payload: Payload) -> bytes:
-    return number.to_bytes(4, "little") + _size_bytes(payload).to_bytes(8, "little")
-
-
-def _size_bytes(payload: Payload) -> int:
-    return sum(len(part) if isinstance(part, bytes) else part.nbytes for part in payload)
+def _with_padding(sections: list[Payload]) -> Iterator[Payload]:
+    position = _FILE_HEAD_BYTES
+    for index, section in enumerate(sections):
+        if (position + _SECTION_HEAD_BYTES) % _ALIGNMENT_BYTES:
+            gap = -(position + 2 * _SECTION_HEAD_BYTES) % _ALIGNMENT_BYTES
+            yield payload(_PADDING_SECTION + index, bytes(gap))
+            position += _SECTION_HEAD_BYTES + gap
+        yield section
+        position += _SECTION_HEAD_BYTES + section.size_bytes

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groth16 import points_json as pj
 from groth16.errors import InputError
-from groth16.zkey import KeyPoints, read_head_points, read_header, read_points
+from groth16.zkey import ProvingKey, read_head_points, read_header, read_points
 from kernels.fields import Curve, Group
 
 Points = NDArray[np.uint64]
@@ -33,12 +33,14 @@ class VerificationKey:
         return len(self.ic) - 1
 
 
-def verification_key_of(curve: Curve, key: KeyPoints) -> VerificationKey:
+def verification_key_of(key: ProvingKey) -> VerificationKey:
     """The part of a proving key that verifies."""
-    return VerificationKey(curve, key.alpha_g1, key.beta_g2, key.gamma_g2, key.delta_g2, key.ic.copy())
+    return VerificationKey(
+        key.header.curve, key.alpha_g1, key.beta_g2, key.gamma_g2, key.delta_g2, key.ic.copy()
+    )
 
 
-def extract_verification_key(path: str | Path) -> VerificationKey:
+def read_verification_key_of(path: str | Path) -> VerificationKey:
     """Read the verification key out of a .zkey, without reading the rest.
 
     Raises InputError as `read_header` does, and for a point that is not in its group.

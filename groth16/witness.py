@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groth16.container import Container, read_container
-from groth16.container_writer import write_container
+from groth16.container_writer import payload, write_container
 from groth16.errors import InputError
 from groth16.limbs import first_not_below, scalar_field_in_head
 from kernels.fields import Curve
@@ -57,6 +57,5 @@ def write_witness(path: str | Path, witness: Witness) -> None:
     """Write a witness as circom's and snarkjs's calculators do. Raises InputError if that is impossible."""
     fr = witness.curve.fr
     head = fr.element_bytes.to_bytes(4, "little") + fr.modulus.to_bytes(fr.element_bytes, "little")
-    write_container(
-        path, "wtns", 2, [(1, [head, len(witness.values).to_bytes(4, "little")]), (2, [witness.values])]
-    )
+    count = len(witness.values).to_bytes(4, "little")
+    write_container(path, "wtns", 2, [payload(1, head, count), payload(2, witness.values)], aligned=False)
