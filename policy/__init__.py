@@ -3,6 +3,7 @@
 No clock, thread, lock, file or random number; the same events always give the same decisions.
 """
 
+from policy.budget_policy import BudgetPolicy
 from policy.decisions import (
     Admit,
     Complete,
@@ -31,6 +32,7 @@ from policy.events import (
     Tick,
     Verified,
 )
+from policy.fixed_concurrency import FixedConcurrency
 from policy.model import Circuit, Device, Entry, Job, Limits, PartitionId, Priority
 from policy.protocol import Policy, WaitCause
 from policy.states import TERMINAL, TRANSITIONS, PartitionState
@@ -39,6 +41,7 @@ __all__ = [
     "TERMINAL",
     "TRANSITIONS",
     "Admit",
+    "BudgetPolicy",
     "Cancel",
     "Circuit",
     "CodecError",
@@ -50,6 +53,7 @@ __all__ = [
     "Evict",
     "Fail",
     "Failed",
+    "FixedConcurrency",
     "Job",
     "Limits",
     "Load",

@@ -75,9 +75,13 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Resized:
-    """The budget is another from now on."""
+    """The budget is another from now on. Jobs that wait and can never fit the new one fail."""
 
     budget_bytes: int
+
+    def __post_init__(self) -> None:
+        if self.budget_bytes < 1:
+            raise ValueError(f"budget_bytes is {self.budget_bytes}, expected at least 1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from math import isfinite
 from typing import NamedTuple
 
 
@@ -127,8 +128,8 @@ class Limits:
 
 
 def _at_least(name: str, value: float, least: float) -> None:
-    if not value >= least:  # also refuses NaN
-        raise ValueError(f"{name} is {value}, expected at least {least}")
+    if not (isfinite(value) and value >= least):
+        raise ValueError(f"{name} is {value}, expected at least {least} and finite")
 
 
 def _unique(what: str, names: Iterable[str]) -> None:

@@ -18,6 +18,7 @@ class WaitCause(Enum):
     SYNTHESIS_SLOT = "synthesis slot"
     LOOKAHEAD = "lookahead"
     DEVICE = "device"
+    CONCURRENCY = "concurrency"  # of FixedConcurrency
 
 
 class Policy(Protocol):

@@ -1,0 +1,73 @@
+"""Bytes that are promised: a limit, what is reserved of it, and receipts that give back what they took."""
+
+
+class Budget:
+    """Reserved bytes never exceed the limit (None: no limit, only counted).
+
+    A limit lowered below what is reserved lets nothing new in; the excess shrinks as receipts come back.
+    """
+
+    __slots__ = ("_ceiling_bytes", "limit_bytes", "peak_bytes", "reserved_bytes")
+
+    def __init__(self, limit_bytes: int | None) -> None:
+        self.limit_bytes = limit_bytes
+        self.reserved_bytes = 0
+        self.peak_bytes = 0
+        self._ceiling_bytes = limit_bytes  # the limit, or while over a lowered one what is still reserved
+
+    def lacking(self, size_bytes: int) -> int:
+        """Bytes that would have to be given back before `size_bytes` could be reserved; at most 0 if none."""
+        if self.limit_bytes is None:
+            return 0
+        return self.reserved_bytes + size_bytes - self.limit_bytes
+
+    def reserve(self, size_bytes: int) -> "Reservation":
+        assert size_bytes >= 0, f"reserving {size_bytes} bytes"
+        assert self.lacking(size_bytes) <= 0, f"{self}: no room for {size_bytes} bytes"
+        self.reserved_bytes += size_bytes
+        if self.reserved_bytes > self.peak_bytes:
+            self.peak_bytes = self.reserved_bytes
+        return Reservation(self, size_bytes)
+
+    def resize(self, limit_bytes: int | None) -> None:
+        self.limit_bytes = limit_bytes
+        self._lower_ceiling()
+
+    def _lower_ceiling(self) -> None:
+        limit_bytes = self.limit_bytes
+        self._ceiling_bytes = None if limit_bytes is None else max(limit_bytes, self.reserved_bytes)
+
+    def _give_back(self, size_bytes: int) -> None:
+        ceiling_bytes = self._ceiling_bytes
+        assert ceiling_bytes is None or self.reserved_bytes <= ceiling_bytes, f"{self}: overdrawn"
+        self.reserved_bytes -= size_bytes
+        assert self.reserved_bytes >= 0, f"{self}: more given back than taken"
+        if ceiling_bytes != self.limit_bytes:
+            self._lower_ceiling()
+
+    def __repr__(self) -> str:
+        return f"Budget({self.reserved_bytes} of {self.limit_bytes})"
+
+
+class Reservation:
+    """A receipt for `size_bytes` of a budget. What is given back is what was recorded, and only once."""
+
+    __slots__ = ("_budget", "size_bytes")
+
+    def __init__(self, budget: Budget, size_bytes: int) -> None:
+        self._budget: Budget | None = budget
+        self.size_bytes = size_bytes
+
+    def release_part(self, part_bytes: int) -> None:
+        """Give back some of it and keep the rest."""
+        assert self._budget is not None, "part of a reservation given back after the whole"
+        assert 0 <= part_bytes <= self.size_bytes, f"{part_bytes} of {self.size_bytes} bytes given back"
+        self.size_bytes -= part_bytes
+        self._budget._give_back(part_bytes)
+
+    def release(self) -> None:
+        """Give back what is left of it."""
+        assert self._budget is not None, "reservation given back twice"
+        budget, size_bytes = self._budget, self.size_bytes
+        self._budget, self.size_bytes = None, 0
+        budget._give_back(size_bytes)

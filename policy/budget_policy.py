@@ -1,0 +1,82 @@
+"""Admission by bytes: a partition starts when its working set and its missing entries fit the budget."""
+
+from policy.budget import Budget
+from policy.cache import CachedEntry, EntryCache
+from policy.model import Circuit, Limits
+from policy.protocol import WaitCause
+from policy.refusals import budget_refusal
+from policy.scheduler import Scheduler
+from policy.waiting import Group
+from policy.wording import bytes_text
+from policy.work import Work
+
+
+class RoomInBytes:
+    """Room is what is free, and what idle entries would free: the least recently used first.
+
+    Entries idle for less than `min_idle_s` are spared, unless nothing else can let work start.
+    """
+
+    def __init__(self, budget: Budget, cache: EntryCache, min_idle_s: float) -> None:
+        self._budget = budget
+        self._cache = cache
+        self._min_idle_s = min_idle_s
+        self.wake_at_s: float | None = None
+
+    def refusal(self, circuit: Circuit) -> str | None:
+        assert self._budget.limit_bytes is not None
+        return budget_refusal(circuit, self._budget.limit_bytes)
+
+    def evictions_for(self, group: Group, now_s: float, forced: bool) -> list[CachedEntry] | None:
+        lacking_bytes = self._lacking_bytes(group)
+        if lacking_bytes <= 0:
+            return []
+        if lacking_bytes > self._cache.idle_bytes:
+            return None
+        evictions = self._cache.plan_eviction(lacking_bytes, keep=group.keys)
+        if not evictions:
+            return None
+        old_enough_s = evictions[-1].idle_since_s + self._min_idle_s
+        if old_enough_s <= now_s or forced:
+            return evictions
+        if self.wake_at_s is None or old_enough_s < self.wake_at_s:
+            self.wake_at_s = old_enough_s
+        return None
+
+    def resize(self, budget_bytes: int) -> None:
+        self._budget.resize(budget_bytes)
+
+    def excess(self) -> list[CachedEntry]:
+        return self._cache.plan_shrinking(self._budget.lacking(0))
+
+    def lack(self, group: Group, now_s: float) -> tuple[WaitCause, str] | None:
+        lacking_bytes = self._lacking_bytes(group)
+        if lacking_bytes <= 0:
+            return None
+        evictions = self._cache.plan_eviction(lacking_bytes, keep=group.keys)
+        needed_bytes = group.working_bytes + self._cache.missing_bytes(group.circuit)
+        limit_bytes = self._budget.limit_bytes or 0
+        text = (
+            f"memory: it needs {bytes_text(needed_bytes)}, and of the budget of {bytes_text(limit_bytes)}"
+            f" {bytes_text(max(0, -self._budget.lacking(0)))} are free"
+        )
+        if not evictions:
+            return (
+                WaitCause.MEMORY,
+                f"{text} and {bytes_text(self._cache.idle_bytes)} held by idle SRS and PCE",
+            )
+        wait_s = evictions[-1].idle_since_s + self._min_idle_s - now_s
+        if wait_s <= 0:
+            return None
+        return WaitCause.MEMORY, f"{text}; idle SRS and PCE may be evicted for it in {wait_s:.1f} s"
+
+    def _lacking_bytes(self, group: Group) -> int:
+        return self._budget.lacking(group.working_bytes + self._cache.missing_bytes(group.circuit))
+
+
+class BudgetPolicy(Scheduler):
+    """The policy of the engine: one budget in bytes for SRS, PCE and working sets."""
+
+    def __init__(self, limits: Limits) -> None:
+        work = Work(limits, Budget(limits.budget_bytes))
+        super().__init__(limits, work, RoomInBytes(work.budget, work.cache, limits.eviction_min_idle_s))

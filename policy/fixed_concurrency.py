@@ -1,0 +1,47 @@
+"""The old way, kept for comparison: a fixed number of partitions at once, whatever memory they take."""
+
+from policy.budget import Budget
+from policy.cache import CachedEntry
+from policy.model import Circuit, Limits
+from policy.protocol import WaitCause
+from policy.scheduler import Scheduler
+from policy.waiting import Group
+from policy.wording import count_text
+from policy.work import Work
+
+
+class RoomInNumber:
+    """Entries once loaded stay; bytes are counted and bind nothing."""
+
+    def __init__(self, work: Work, partitions_at_once: int) -> None:
+        self._work = work
+        self._partitions_at_once = partitions_at_once
+        self.wake_at_s: float | None = None
+
+    def refusal(self, _circuit: Circuit) -> str | None:
+        return None
+
+    def evictions_for(self, _group: Group, _now_s: float, _forced: bool) -> list[CachedEntry] | None:
+        return [] if self._work.holding < self._partitions_at_once else None
+
+    def resize(self, _budget_bytes: int) -> None:
+        return None
+
+    def excess(self) -> list[CachedEntry]:
+        return []
+
+    def lack(self, _group: Group, _now_s: float) -> tuple[WaitCause, str] | None:
+        if self._work.holding < self._partitions_at_once:
+            return None
+        running = count_text(self._work.holding, "partition")
+        return WaitCause.CONCURRENCY, f"concurrency: {running} of {self._partitions_at_once} at once run"
+
+
+class FixedConcurrency(Scheduler):
+    """At most `partitions_at_once` partitions between admission and proof, even beyond the budget."""
+
+    def __init__(self, limits: Limits, partitions_at_once: int) -> None:
+        if partitions_at_once < 1:
+            raise ValueError(f"partitions_at_once is {partitions_at_once}, expected at least 1")
+        work = Work(limits, Budget(None))
+        super().__init__(limits, work, RoomInNumber(work, partitions_at_once))

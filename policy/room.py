@@ -1,0 +1,31 @@
+"""The one question that the policies answer differently: is there room for another partition?"""
+
+from typing import Protocol
+
+from policy.cache import CachedEntry
+from policy.model import Circuit
+from policy.protocol import WaitCause
+from policy.waiting import Group
+
+
+class Room(Protocol):
+    wake_at_s: float | None
+    """When room comes to be by time alone, as far as the last questions showed; None if it does not."""
+
+    def refusal(self, circuit: Circuit, /) -> str | None:
+        """Why a partition of the circuit can never have room, if so."""
+
+    def evictions_for(self, group: Group, now_s: float, forced: bool, /) -> list[CachedEntry] | None:
+        """The entries to evict so that one partition of the group has room; None if it has none now.
+
+        `forced`: nothing runs or loads, so nothing but this can let the work start.
+        """
+
+    def resize(self, budget_bytes: int, /) -> None:
+        """The budget is another now."""
+
+    def excess(self) -> list[CachedEntry]:
+        """What has to be evicted since the budget was lowered below what is reserved."""
+
+    def lack(self, group: Group, now_s: float, /) -> tuple[WaitCause, str] | None:
+        """What `evictions_for` misses, for people; None where there is room."""
