@@ -1,0 +1,68 @@
+"""The history: every run, real or simulated, in one database that SQL and typed queries can ask.
+
+A run has proofs, a proof has partitions, a partition has stages. Times are UTC, or seconds since the run's
+start where a name ends in `_s` (simulated seconds for a simulated run); sizes are integers in bytes.
+"""
+
+from db.errors import HistoryError
+from db.history import History, open_history
+from db.ids import new_id
+from db.models import (
+    MemorySample,
+    Partition,
+    PolicyEvent,
+    Proof,
+    Record,
+    Run,
+    RunState,
+    Source,
+    Stage,
+    StageName,
+    State,
+)
+from db.queries import (
+    PartitionDetail,
+    ProofDetail,
+    RunDetail,
+    RunSummary,
+    StageObservation,
+    StageSeconds,
+    find_run,
+    list_runs,
+    memory_samples,
+    policy_events,
+    show_run,
+    stage_seconds,
+)
+from db.writer import HistoryWriter
+
+__all__ = [
+    "History",
+    "HistoryError",
+    "HistoryWriter",
+    "MemorySample",
+    "Partition",
+    "PartitionDetail",
+    "PolicyEvent",
+    "Proof",
+    "ProofDetail",
+    "Record",
+    "Run",
+    "RunDetail",
+    "RunState",
+    "RunSummary",
+    "Source",
+    "Stage",
+    "StageName",
+    "StageObservation",
+    "StageSeconds",
+    "State",
+    "find_run",
+    "list_runs",
+    "memory_samples",
+    "new_id",
+    "open_history",
+    "policy_events",
+    "show_run",
+    "stage_seconds",
+]

@@ -1,0 +1,89 @@
+"""Opening a history: an SQLite file that is made where there is none, or a PostgreSQL database."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import URL, Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from db.connect import connect, parse_address, reason, shown
+from db.errors import HistoryError
+from db.interrupted import close_interrupted
+from db.schema import bring_to_head
+from db.writer import HistoryWriter
+
+
+class History:
+    """An open history. `address` is its path or its URL without the password; `engine` is SQLAlchemy's."""
+
+    def __init__(self, address: str, engine: Engine) -> None:
+        self.address = address
+        self.engine = engine
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session for queries; rows stay usable after it. Raises HistoryError where the database fails."""
+        try:
+            with Session(self.engine, expire_on_commit=False) as session:
+                yield session
+        except SQLAlchemyError as error:
+            raise HistoryError(f"{self.address}: {reason(error)}") from error
+
+    def writer(self) -> HistoryWriter:
+        """A new writer with its own thread; close it before the history."""
+        return HistoryWriter(self.engine, self.address)
+
+    def close_interrupted(self) -> list[str]:
+        """Close the runs of this host whose process has died, as opening does, and return their ids."""
+        return close_interrupted(self.engine)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_history(address: str | Path) -> History:
+    """Open the history at a path, `sqlite:///PATH` or `postgresql://USER@HOST/DATABASE`, to read and write.
+
+    Makes what is missing (folder, file, tables), migrates what is old, and closes runs whose process died.
+    Raises HistoryError, one line, for what cannot be read or written, is of another program, or is newer.
+    """
+    url = parse_address(address)
+    if url.drivername == "sqlite":
+        _make_folder(url)
+    engine = connect(url)
+    try:
+        bring_to_head(engine)
+        close_interrupted(engine)
+    except HistoryError as error:
+        engine.dispose()
+        raise HistoryError(f"{shown(url)}: {error}") from error
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise HistoryError(
+            f"{shown(url)}: cannot be used as the history: {reason(error)}; {_REMEDY}"
+        ) from error
+    return History(shown(url), engine)
+
+
+_REMEDY = "make it readable and writable, or choose another with [history] url or CUZK_HISTORY_URL"
+
+
+def _make_folder(url: URL) -> None:
+    folder = Path(url.database or "").parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HistoryError(f"{shown(url)}: its folder cannot be made: {error.strerror}; {_REMEDY}") from error

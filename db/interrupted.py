@@ -1,0 +1,59 @@
+"""Runs whose process died without a word: closed by whoever opens the history next on that host."""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection, Engine, func, select, update
+
+from db.connect import write_transaction
+from db.models import MemorySample, Partition, PolicyEvent, Proof, Run, Stage
+from db.process import host_name, is_alive
+
+_OPEN = ("waiting", "running")
+
+
+def close_interrupted(engine: Engine) -> list[str]:
+    """Mark this host's running runs as interrupted whose process is gone, with what was open in them.
+
+    A real run ends at the last moment of which anything was recorded. Returns the ids of the runs.
+    """
+    running = select(Run.id, Run.pid, Run.process_started_at).where(
+        Run.state == "running", Run.host == host_name()
+    )
+    with engine.connect() as connection:
+        rows = connection.execute(running).all()
+    gone = [run_id for run_id, pid, started_at in rows if not is_alive(pid, started_at)]
+    if gone:
+        with write_transaction(engine) as connection:
+            return [run_id for run_id in gone if _close(connection, run_id)]
+    return []
+
+
+def _close(connection: Connection, run_id: str) -> bool:
+    run = select(Run.source, Run.started_at).where(Run.id == run_id, Run.state == "running")
+    row = connection.execute(run.with_for_update()).one_or_none()
+    if row is None:
+        return False  # another process closed it
+    source, started_at = row
+    last_s = _last_recorded_s(connection, run_id)
+    now = datetime.now(UTC)
+    ended_at = min(started_at + timedelta(seconds=last_s), now) if source == "real" else now
+    proofs = select(Proof.id).where(Proof.run_id == run_id)
+    partitions = update(Partition).where(Partition.proof_id.in_(proofs), Partition.state.in_(_OPEN))
+    connection.execute(partitions.values(state="interrupted"))
+    open_proofs = update(Proof).where(Proof.run_id == run_id, Proof.state.in_(_OPEN))
+    connection.execute(open_proofs.values(state="interrupted", ended_s=func.coalesce(Proof.ended_s, last_s)))
+    connection.execute(update(Run).where(Run.id == run_id).values(state="interrupted", ended_at=ended_at))
+    return True
+
+
+def _last_recorded_s(connection: Connection, run_id: str) -> float:
+    stages = select(func.max(func.coalesce(Stage.ended_s, Stage.started_s))).join(
+        Partition, Stage.partition_id == Partition.id
+    )
+    times = [
+        select(func.max(MemorySample.at_s)).where(MemorySample.run_id == run_id),
+        select(func.max(PolicyEvent.at_s)).where(PolicyEvent.run_id == run_id),
+        select(func.max(func.coalesce(Proof.ended_s, Proof.submitted_s))).where(Proof.run_id == run_id),
+        stages.join(Proof, Partition.proof_id == Proof.id).where(Proof.run_id == run_id),
+    ]
+    return max((connection.execute(time).scalar() or 0.0) for time in times)

@@ -1,0 +1,16 @@
+"""What Alembic runs: the migrations, on the caller's connection and within its transaction."""
+
+from alembic import context
+
+from db.models import Record
+from db.schema import VERSION_TABLE
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Record.metadata,
+    version_table=VERSION_TABLE,
+    transactional_ddl=True,  # true of SQLite as well, as the transaction is begun by us and not by its driver
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,171 @@
+"""Questions to the history, answered with typed rows."""
+
+from dataclasses import dataclass, field
+
+from sqlalchemy import Double, func, select, type_coerce
+from sqlalchemy.orm import Session
+
+from db.errors import HistoryError
+from db.history import History
+from db.models import MemorySample, Partition, PolicyEvent, Proof, Run, Source, Stage, StageName
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run and how many proofs it had, and how many of them succeeded."""
+
+    run: Run
+    proof_count: int
+    succeeded_count: int
+
+
+@dataclass(frozen=True)
+class StageSeconds:
+    """Seconds in each stage, ended ones only."""
+
+    wait_s: float = 0.0
+    load_s: float = 0.0
+    synthesize_s: float = 0.0
+    queue_s: float = 0.0
+    prove_s: float = 0.0
+    verify_s: float = 0.0
+
+    def __add__(self, other: "StageSeconds") -> "StageSeconds":
+        names = self.__dataclass_fields__
+        return StageSeconds(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+@dataclass(frozen=True)
+class PartitionDetail:
+    """A partition and its seconds in each stage."""
+
+    partition: Partition
+    seconds: StageSeconds
+
+
+@dataclass(frozen=True)
+class ProofDetail:
+    """A proof, its partitions by index, and their seconds added up."""
+
+    proof: Proof
+    partitions: tuple[PartitionDetail, ...]
+    seconds: StageSeconds = field(init=False)
+
+    def __post_init__(self) -> None:
+        total = sum((detail.seconds for detail in self.partitions), start=StageSeconds())
+        object.__setattr__(self, "seconds", total)
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """A run and its proofs in the order of their submission."""
+
+    run: Run
+    proofs: tuple[ProofDetail, ...]
+
+
+@dataclass(frozen=True)
+class StageObservation:
+    """One stage of a partition that succeeded; start and end tell which others went on at the same time."""
+
+    run_id: str
+    proof_id: str
+    partition_id: str
+    device: str | None
+    stage: StageName
+    started_s: float
+    ended_s: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.ended_s - self.started_s
+
+
+def list_runs(history: History, limit: int = 20, source: Source | None = None) -> list[RunSummary]:
+    """The newest runs, the newest first; of one source where `source` is given."""
+    newest = select(Run).order_by(Run.started_at.desc(), Run.id.desc()).limit(limit)
+    with history.read() as session:
+        runs = session.scalars(newest.where(Run.source == source) if source else newest).all()
+        succeeded = func.count().filter(Proof.state == "succeeded")
+        counts = select(Proof.run_id, func.count(), succeeded).group_by(Proof.run_id)
+        rows = session.execute(counts.where(Proof.run_id.in_([run.id for run in runs]))).all()
+    by_run = {run_id: (count, good) for run_id, count, good in rows}
+    return [RunSummary(run, *by_run.get(run.id, (0, 0))) for run in runs]
+
+
+def find_run(history: History, id_or_prefix: str) -> Run:
+    """The run with that id, or the only one whose id begins so. Raises HistoryError for none or several."""
+    prefix = id_or_prefix.strip().lower()
+    with history.read() as session:
+        found = session.scalars(select(Run).where(Run.id.startswith(prefix, autoescape=True)).limit(2)).all()
+    if len(found) == 1 and prefix:
+        return found[0]
+    problem = (
+        "more than one run begins so; give more of the id" if found else "no run begins so; list the runs"
+    )
+    raise HistoryError(f"{history.address}: run {id_or_prefix!r}: {problem}")
+
+
+def show_run(history: History, run_id: str) -> RunDetail:
+    """All of a run. Raises HistoryError where there is no run of that id."""
+    with history.read() as session:
+        run = session.get(Run, run_id)
+        if run is None:
+            raise HistoryError(f"{history.address}: run {run_id!r}: there is no such run; list the runs")
+        ordered = select(Proof).where(Proof.run_id == run_id).order_by(Proof.submitted_s, Proof.id)
+        proofs = session.scalars(ordered).all()
+        partitions = _partitions(session, run_id)
+    return RunDetail(run, tuple(ProofDetail(proof, tuple(partitions.get(proof.id, ()))) for proof in proofs))
+
+
+def stage_seconds(history: History, circuit: str, source: Source = "real") -> list[StageObservation]:
+    """What each stage took for partitions of `circuit` that succeeded, in the order of the runs."""
+    ended_s = type_coerce(Stage.ended_s, Double)
+    columns = (Run.id, Proof.id, Partition.id, Partition.device, Stage.name, Stage.started_s, ended_s)
+    observed = (
+        select(*columns)
+        .select_from(Stage)
+        .join(Partition, Stage.partition_id == Partition.id)
+        .join(Proof, Partition.proof_id == Proof.id)
+        .join(Run, Proof.run_id == Run.id)
+        .where(Proof.circuit == circuit, Run.source == source, Partition.state == "succeeded")
+        .where(ended_s.is_not(None))
+        .order_by(Run.started_at, Run.id, Stage.started_s, Stage.id)
+    )
+    with history.read() as session:
+        return [StageObservation(*row) for row in session.execute(observed)]
+
+
+def policy_events(history: History, run_id: str) -> list[PolicyEvent]:
+    """A run's policy events in their order: what a replay is fed with."""
+    events = select(PolicyEvent).where(PolicyEvent.run_id == run_id).order_by(PolicyEvent.sequence)
+    with history.read() as session:
+        return list(session.scalars(events))
+
+
+def memory_samples(history: History, run_id: str) -> list[MemorySample]:
+    """A run's memory samples by time."""
+    samples = select(MemorySample).where(MemorySample.run_id == run_id)
+    with history.read() as session:
+        return list(session.scalars(samples.order_by(MemorySample.at_s, MemorySample.number)))
+
+
+def _partitions(session: Session, run_id: str) -> dict[str, list[PartitionDetail]]:
+    """The partitions of a run by proof, each list by index."""
+    of_run = select(Partition).join(Proof, Partition.proof_id == Proof.id).where(Proof.run_id == run_id)
+    sums = (
+        select(Stage.partition_id, Stage.name, type_coerce(func.sum(Stage.ended_s - Stage.started_s), Double))
+        .join(Partition, Stage.partition_id == Partition.id)
+        .join(Proof, Partition.proof_id == Proof.id)
+        .where(Proof.run_id == run_id, Stage.ended_s.is_not(None))
+        .group_by(Stage.partition_id, Stage.name)
+    )
+    seconds: dict[str, dict[str, float]] = {}
+    for partition_id, stage, total_s in session.execute(sums):
+        seconds.setdefault(partition_id, {})[f"{stage}_s"] = total_s
+    details: dict[str, list[PartitionDetail]] = {}
+    for partition in session.scalars(of_run.order_by(Partition.index)):
+        detail = PartitionDetail(partition, StageSeconds(**seconds.get(partition.id, {})))
+        details.setdefault(partition.proof_id, []).append(detail)
+    return details
