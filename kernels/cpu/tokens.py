@@ -19,7 +19,7 @@ from numba.extending import NativeValue, infer_getattr, models, register_model, 
 from kernels.fields import Field, Group, QuadraticField
 
 
-class TokenType(types.Type):  # type: ignore[misc]  # numba has no types
+class TokenType(types.Type):
     """A numba type that stands for one description; equal descriptions have equal types."""
 
     def __init__(self, description: Field | QuadraticField | Group) -> None:
@@ -97,7 +97,7 @@ for _type in (FieldType, QuadraticFieldType, GroupType):
 
 
 @infer_getattr
-class _GroupAttributes(AttributeTemplate):  # type: ignore[misc]  # numba has no types
+class _GroupAttributes(AttributeTemplate):
     key = GroupType
 
     def resolve_field(self, group: GroupType) -> TokenType:
@@ -105,7 +105,7 @@ class _GroupAttributes(AttributeTemplate):  # type: ignore[misc]  # numba has no
 
 
 @infer_getattr
-class _QuadraticFieldAttributes(AttributeTemplate):  # type: ignore[misc]  # numba has no types
+class _QuadraticFieldAttributes(AttributeTemplate):
     key = QuadraticFieldType
 
     def resolve_base(self, field: QuadraticFieldType) -> TokenType:
