@@ -5,16 +5,14 @@ G1: ["x", "y", "1"]; G2: [["x0", "x1"], ["y0", "y1"], ["1", "0"]]; infinity: ["0
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groth16.container import open_to_read
 from groth16.errors import InputError
-from groth16.output import replacing
+from groth16.json_files import shown
 from kernels.cpu.curve import first_not_on_curve, in_subgroup
 from kernels.encoding import decode_points, encode_points
 from kernels.fields import CURVES, Curve, Field, Group
@@ -24,28 +22,10 @@ Points = NDArray[np.uint64]
 _MOST_DIGITS = 160  # more than any field's modulus has; Python converts longer strings slowly or not at all
 
 
-def read_json(path: str | Path) -> Any:
-    """Parse a file. Raises InputError if it cannot be read or is no JSON, with the place."""
-    with open_to_read(Path(path)) as file:
-        text = file.read()
-    if not text.strip():
-        raise InputError(f"{path}: is empty, expected JSON")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no valid JSON ({error})") from error
-
-
-def write_json(path: str | Path, value: Any) -> None:
-    """Write JSON indented as snarkjs does. Raises InputError if the file cannot be written."""
-    with replacing(path) as file:
-        file.write((json.dumps(value, indent=1) + "\n").encode())
-
-
 def parse_number(value: Any, limit: int, what: str) -> int:
     """A decimal string below `limit`. Raises InputError, which `what` begins, for anything else."""
     if not (isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS):
-        raise InputError(f"{what} is {_shown(value)}, expected a decimal number in quotes")
+        raise InputError(f"{what} is {shown(value)}, expected a decimal number in quotes")
     number = int(value)
     if number >= limit:
         raise InputError(f"{what} is {number}, expected less than the modulus {limit}: give it reduced")
@@ -88,22 +68,22 @@ def format_point(group: Group, point: Points) -> list[Any]:
 def parse_head(path: str | Path, value: Any, required: tuple[str, ...]) -> Curve:
     """Check that a JSON value is a Groth16 object with these keys; returns the curve that it names."""
     if not isinstance(value, dict):
-        raise InputError(f"{path}: holds {_shown(value)}, expected a JSON object")
+        raise InputError(f"{path}: holds {shown(value)}, expected a JSON object")
     missing = [name for name in ("protocol", "curve", *required) if name not in value]
     if missing:
         raise InputError(f"{path}: has no {', '.join(missing)}: is it the file you meant?")
     if value["protocol"] != "groth16":
-        raise InputError(f"{path}: the protocol is {_shown(value['protocol'])}, expected groth16")
+        raise InputError(f"{path}: the protocol is {shown(value['protocol'])}, expected groth16")
     curve = next((curve for curve in CURVES.values() if curve.snarkjs_name == value["curve"]), None)
     if curve is None:
-        raise InputError(f"{path}: the curve is {_shown(value['curve'])}, expected bn128 or bls12381")
+        raise InputError(f"{path}: the curve is {shown(value['curve'])}, expected bn128 or bls12381")
     return curve
 
 
 def parse_list(value: Any, what: str) -> list[Any]:
     """A JSON array of any length. Raises InputError, which `what` begins, for anything else."""
     if not isinstance(value, list):
-        raise InputError(f"{what} is {_shown(value)}, expected a list")
+        raise InputError(f"{what} is {shown(value)}, expected a list")
     return value
 
 
@@ -118,8 +98,3 @@ def _parse_element(group: Group, value: Any, what: str) -> Any:
         return parse_number(value, group.field.modulus, f"a coordinate of {what}")
     parts = _parse_list(value, 2, f"a coordinate of {what}")
     return tuple(parse_number(part, group.field.base.modulus, f"a coordinate of {what}") for part in parts)
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groth16 import points_json as pj
+from groth16.json_files import read_json, write_json
 from kernels.fields import Curve
 
 
@@ -28,7 +29,7 @@ def read_proof(path: str | Path) -> Proof:
 
     Raises InputError, naming file and part, for anything but three points of the curve's subgroups.
     """
-    value = pj.read_json(path)
+    value = read_json(path)
     curve = pj.parse_head(path, value, ("pi_a", "pi_b", "pi_c"))
     groups = {"pi_a": curve.g1, "pi_b": curve.g2, "pi_c": curve.g1}
     a, b, c = (pj.parse_point(group, value[name], f"{path}: {name}") for name, group in groups.items())
@@ -38,7 +39,7 @@ def read_proof(path: str | Path) -> Proof:
 def write_proof(path: str | Path, proof: Proof) -> None:
     """Write a proof. Raises InputError if the file cannot be written."""
     g1, g2 = proof.curve.g1, proof.curve.g2
-    pj.write_json(
+    write_json(
         path,
         {
             "pi_a": pj.format_point(g1, proof.a),
@@ -52,7 +53,7 @@ def write_proof(path: str | Path, proof: Proof) -> None:
 
 def read_public(path: str | Path, curve: Curve) -> list[int]:
     """Read public signals. Raises InputError for anything but decimal strings below the scalar modulus."""
-    signals = pj.parse_list(pj.read_json(path), f"{path}: the file")
+    signals = pj.parse_list(read_json(path), f"{path}: the file")
     return [
         pj.parse_number(signal, curve.fr.modulus, f"{path}: public signal {index}")
         for index, signal in enumerate(signals)
@@ -61,4 +62,4 @@ def read_public(path: str | Path, curve: Curve) -> list[int]:
 
 def write_public(path: str | Path, signals: Sequence[int]) -> None:
     """Write public signals. Raises InputError if the file cannot be written."""
-    pj.write_json(path, [str(signal) for signal in signals])
+    write_json(path, [str(signal) for signal in signals])

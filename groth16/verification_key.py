@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from groth16 import points_json as pj
 from groth16.errors import InputError
+from groth16.json_files import read_json, write_json
 from groth16.zkey import ProvingKey, read_head_points, read_header, read_points
 from kernels.fields import Curve, Group
 
@@ -63,7 +64,7 @@ def read_verification_key(path: str | Path) -> VerificationKey:
 
     Raises InputError, naming file and part, for a missing or malformed part or a point not in its group.
     """
-    value = pj.read_json(path)
+    value = read_json(path)
     curve = pj.parse_head(path, value, ("nPublic", *_JSON_NAMES.values(), "IC"))
     points = {
         name: pj.parse_point(group, value[_JSON_NAMES[name]], f"{path}: {_JSON_NAMES[name]}")
@@ -92,7 +93,7 @@ def write_verification_key(path: str | Path, key: VerificationKey) -> None:
         for name, group in _points_of(key.curve).items()
     }
     head = {"protocol": "groth16", "curve": key.curve.snarkjs_name, "nPublic": key.n_public}
-    pj.write_json(path, head | points | {"IC": [pj.format_point(key.curve.g1, point) for point in key.ic]})
+    write_json(path, head | points | {"IC": [pj.format_point(key.curve.g1, point) for point in key.ic]})
 
 
 _JSON_NAMES = {
