@@ -36,6 +36,7 @@ _SECTIONS = {
     8: "C points",
     9: "H points",
 }
+POINT_SECTIONS = {"ic": 3, "a": 5, "b_g1": 6, "b_g2": 7, "c": 8, "h": 9}
 _PROTOCOLS = {1: "Groth16", 2: "PLONK", 10: "FFLONK"}
 _GROTH16 = 1
 COEFFICIENT_BYTES = 44
@@ -108,7 +109,8 @@ class ProvingKey(KeyPoints):
 
     def load(self) -> None:
         """Bring every mapped page into memory: the disk is waited for here, not in the first proof."""
-        for points in (self.ic, self.a, self.b_g1, self.b_g2, self.c, self.h):
+        for name in POINT_SECTIONS:
+            points: Points = getattr(self, name)
             points.reshape(-1)[:: _PAGE_BYTES // 8].max(initial=0)
 
 
@@ -203,8 +205,7 @@ def read_proving_key(path: str | Path) -> ProvingKey:
     Raises InputError as `read_header` does. The long arrays' points are not checked here (see `key_check`).
     """
     header = read_header(path)
-    sections = {"ic": 3, "a": 5, "b_g1": 6, "b_g2": 7, "c": 8, "h": 9}
-    points = {name: read_points(header, number) for name, number in sections.items()}
+    points = {name: read_points(header, number) for name, number in POINT_SECTIONS.items()}
     return ProvingKey(header=header, **read_head_points(header), **points)
 
 
