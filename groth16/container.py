@@ -3,14 +3,14 @@
 Layout, little-endian: magic (4 bytes), version u32, number of sections u32, then for each section its number
 u32, its size in bytes u64 and its payload (https://github.com/iden3/binfileutils). Offsets are 64-bit.
 
-Payloads begin wherever the previous one ended. `Container.array` maps a payload of 64-bit words, copy on
-write, if it begins at a multiple of 8 bytes; otherwise it is read once into memory of its own: a mapping
-cannot shift bytes, and an unaligned array would be another type to numba and compile every kernel twice.
-Both kinds of arrays are writable, C-contiguous and aligned; writing never reaches the file.
+Payloads begin wherever the previous one ended, and a mapping cannot shift bytes: an array mapped from others'
+files may be unaligned, that is, begin at no multiple of 8 bytes. The kernels that read keys take any alignment;
+numpy does too, slower. Our own writer aligns every payload (see `container_writer`).
 """
 
 from __future__ import annotations
 
+import math
 import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,21 +57,23 @@ class Container:
             raise self.wrong(number, "became shorter while it was read")
         return payload
 
-    def array(self, number: int, shape: tuple[int, ...]) -> NDArray[np.uint64]:
-        """A section that holds exactly one uint64 array, mapped or copied as described above.
+    def map_array(self, number: int, shape: tuple[int, ...]) -> NDArray[np.uint64]:
+        """A section that holds exactly one uint64 array, mapped read-only; perhaps unaligned, as said above.
 
         Raises InputError if the section's size is another, naming both.
         """
         section = self.sections[number]
-        self.expect_bytes(number, 8 * int(np.prod(shape, dtype=object)))
+        self._expect_shape(number, shape)
         count = section.size_bytes // 8
-        if section.offset_bytes % 8 == 0:
-            return np.frombuffer(self._mapping, np.uint64, count, section.offset_bytes).reshape(shape)
-        with open_to_read(self.path) as file:
-            flat = np.fromfile(file, np.uint64, count, offset=section.offset_bytes)
-        if len(flat) < count:
-            raise self.wrong(number, "became shorter while it was read")
-        return flat.reshape(shape)
+        return np.frombuffer(self._mapping, np.uint64, count, section.offset_bytes).reshape(shape)
+
+    def read_array(self, number: int, shape: tuple[int, ...]) -> NDArray[np.uint64]:
+        """The same read into memory of its own: writable, aligned, and whatever becomes of the file."""
+        self._expect_shape(number, shape)
+        return np.frombuffer(bytearray(self.read(number)), np.uint64).reshape(shape)
+
+    def _expect_shape(self, number: int, shape: tuple[int, ...]) -> None:
+        self.expect_bytes(number, 8 * math.prod(shape))
 
     def expect_bytes(self, number: int, expected: int) -> None:
         """Raise InputError unless the section's payload has this size."""
@@ -87,7 +89,7 @@ class Container:
     def _mapping(self) -> mmap.mmap:
         with open_to_read(self.path) as file:
             try:
-                return mmap.mmap(file.fileno(), self.file_bytes, access=mmap.ACCESS_COPY)
+                return mmap.mmap(file.fileno(), self.file_bytes, access=mmap.ACCESS_READ)
             except (OSError, ValueError) as error:
                 raise InputError(f"{self.path}: cannot be mapped into memory ({error})") from error
 

@@ -44,16 +44,19 @@ def witness_bytes(key: KeyCounts) -> int:
 
 
 def phase1_bytes(key: KeyCounts) -> int:
-    """What is free again once the quotient h exists: b and c. h takes over a's memory."""
-    return 2 * key.domain_size * SCALAR_BYTES
+    """What is free again once the quotient h exists: b, c and the transforms' roots. h lies in a's memory."""
+    return 2 * key.domain_size * SCALAR_BYTES + key.domain_size // 2 * SCALAR_BYTES
 
 
-def phase2_bytes(key: KeyCounts) -> int:
-    """What a partition holds until its proof exists: witness, a or h, and the largest sum's memory."""
-    return witness_bytes(key) + key.domain_size * SCALAR_BYTES + msm_bytes(key)
+def phase2_bytes(key: KeyCounts, threads: int = 1) -> int:
+    """What a partition holds until its proof exists: witness, a or h, and the sums' memory on `threads`."""
+    return witness_bytes(key) + key.domain_size * SCALAR_BYTES + msm_bytes(key, threads)
 
 
-def msm_bytes(key: KeyCounts) -> int:
-    """Working memory of one multi-scalar multiplication: they run one after another."""
-    largest = max(key.n_variables, key.domain_size)
-    return largest * SCALAR_BYTES
+def msm_bytes(key: KeyCounts, threads: int = 1) -> int:
+    """Working memory of the largest multi-scalar multiplication, the one in G2: they run one after another.
+
+    A thread has a bucket of four coordinates for each signed digit: at most 2^15, and fewer for few points.
+    """
+    buckets = min(1 << 15, key.n_variables)
+    return threads * buckets * 2 * key.curve.g2.point_bytes

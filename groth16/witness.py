@@ -43,7 +43,7 @@ def read_witness(path: str | Path) -> Witness:
     container = read_container(path, "wtns", 2, _SECTIONS)
     curve, position = scalar_field_in_head(container, 1)
     n_values = int.from_bytes(container.read(1, position, position + 4), "little")
-    return _checked(container, curve, container.array(2, (n_values, curve.fr.limbs)))
+    return _checked(container, curve, container.read_array(2, (n_values, curve.fr.limbs)))
 
 
 def _checked(container: Container, curve: Curve, values: NDArray[np.uint64]) -> Witness:

@@ -176,9 +176,9 @@ def _point_sections(header: KeyHeader) -> dict[int, tuple[int, Group]]:
 
 
 def read_points(header: KeyHeader, number: int) -> Points:
-    """One section of points, mapped where the file allows it (see `container`)."""
+    """One section of points, mapped: read-only, and unaligned in some files (see `container`)."""
     count, group = _point_sections(header)[number]
-    return header.container.array(number, (count, *group.point_shape))
+    return header.container.map_array(number, (count, *group.point_shape))
 
 
 def read_head_points(header: KeyHeader) -> dict[str, Points]:
@@ -200,7 +200,7 @@ def read_head_points(header: KeyHeader) -> dict[str, Points]:
 
 
 def read_proving_key(path: str | Path) -> ProvingKey:
-    """Open a key: mapped, or read where its sections lie unaligned (our own writer aligns them).
+    """Open a key; its long arrays are mapped, read-only, and unaligned in some files (see `container`).
 
     Raises InputError as `read_header` does. The long arrays' points are not checked here (see `key_check`).
     """
