@@ -104,6 +104,17 @@ def is_zero(context: Any, F: Any, a: Any) -> Any:
 
 
 @_intrinsic
+def is_reduced(context: Any, F: Any, a: Any) -> Any:
+    """is_reduced(F, a) -> bool: below the modulus, as everything here demands of what it is given."""
+    _check(F, a)
+
+    def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return code.below_modulus(builder, F.description, _flatten(builder, arguments[1]))
+
+    return types.boolean(F, F.element), codegen
+
+
+@_intrinsic
 def zero(context: Any, F: Any) -> Any:
     """zero(F) = 0."""
     return _constant(F, 0)

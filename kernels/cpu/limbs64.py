@@ -52,6 +52,15 @@ def equal(builder: Builder, a: Words, b: Words) -> Any:
     return builder.icmp_unsigned("==", _integer(builder, a), _integer(builder, b))
 
 
+def below_modulus(builder: Builder, field: Field | QuadraticField, a: Words) -> Any:
+    """Emits whether every coordinate is below the modulus, as an i1."""
+    if isinstance(field, QuadraticField):
+        low, high = (below_modulus(builder, field.base, half) for half in _halves(a))
+        return builder.and_(low, high)
+    value = _integer(builder, a)
+    return builder.icmp_unsigned("<", value, ir.Constant(value.type, field.modulus))
+
+
 def _define(module: Any, field: Field | QuadraticField, operation: str, arity: int) -> Any:
     words = words_of(field)
     name = f"cuzk.{'adx' if USE_ADX else 'portable'}.{field.name}.{operation}"
@@ -138,8 +147,10 @@ def _sum_of_products(builder: Builder, field: Field, pairs: Sequence[tuple[Words
 
 
 def portable_product(builder: Builder, field: Field, pairs: Sequence[tuple[Words, Words]]) -> Words:
-    """Emits Σ a·b / R over the pairs, below 2·p: CIOS (Koç, Acar, Kaliski, "Analyzing and comparing Montgomery
-    multiplication algorithms", 1996) without its second carry word, for which the moduli are small enough.
+    """Emits Σ a·b / R over the pairs, below 2·p.
+
+    CIOS without its second carry word, for which the moduli are small enough (Koç, Acar, Kaliski, "Analyzing
+    and comparing Montgomery multiplication algorithms", 1996).
     """
     modulus = constant(field.modulus, field.limbs)
     negated_inverse = ir.Constant(I64, -pow(field.modulus, -1, 1 << 64) & WORD_MASK)
