@@ -4,8 +4,8 @@ Layout, little-endian: magic (4 bytes), version u32, number of sections u32, the
 u32, its size in bytes u64 and its payload (https://github.com/iden3/binfileutils). Offsets are 64-bit.
 
 Payloads begin wherever the previous one ended, and a mapping cannot shift bytes: an array mapped from others'
-files may be unaligned, that is, begin at no multiple of 8 bytes. The kernels that read keys take any alignment;
-numpy does too, slower. Our own writer aligns every payload (see `container_writer`).
+files may be unaligned, that is, begin at no multiple of 8 bytes. The kernels that read keys take any
+alignment; numpy does too, slower. Our own writer aligns every payload (see `container_writer`).
 """
 
 from __future__ import annotations
