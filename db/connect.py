@@ -56,13 +56,14 @@ def connect(url: URL) -> Engine:
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     try:
-        return create_engine(url, connect_args={} if "connect_timeout" in url.query else _POSTGRESQL_ARGS)
+        defaults = {key: value for key, value in _POSTGRESQL_ARGS.items() if key not in url.query}
+        return create_engine(url, connect_args=defaults)
     except ImportError as error:
         needs = "PostgreSQL needs psycopg, which is not installed; pip install 'psycopg[binary]'"
         raise HistoryError(f"{shown(url)}: {needs}") from error
 
 
-_POSTGRESQL_ARGS = {"connect_timeout": _CONNECT_TIMEOUT_S}
+_POSTGRESQL_ARGS = {"connect_timeout": _CONNECT_TIMEOUT_S, "application_name": "cuzk"}
 
 
 @contextmanager

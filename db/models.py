@@ -23,7 +23,6 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
 )
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
 from typing_extensions import override
 
@@ -36,7 +35,7 @@ State = Literal["waiting", "running", "succeeded", "failed", "cancelled", "inter
 StageName = Literal["wait", "load", "synthesize", "queue", "prove", "verify"]
 
 _ID_LENGTH = 36
-_Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+_Json = JSON(none_as_null=True)  # kept as written; PostgreSQL's jsonb would reorder keys
 _Counter = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by INTEGER alone
 
 

@@ -68,7 +68,7 @@ def _checked_revision(connection: Connection) -> str | None:
 
 def _refuse_foreign(connection: Connection) -> None:
     """In an SQLite file every table must be ours; a PostgreSQL database may be shared, but not our names."""
-    tables = set(inspect(connection).get_table_names())
+    tables = set(inspect(connection).get_table_names()) - {VERSION_TABLE}
     foreign = tables if connection.dialect.name == "sqlite" else tables & Record.metadata.tables.keys()
     if foreign:
         names = ", ".join(sorted(foreign)[:3])

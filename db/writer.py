@@ -68,13 +68,12 @@ class HistoryWriter:
         """Set columns of the row of `model` with that `id`."""
         self._put([_Update(_table(model), id, values)])
 
-    def flush(self, timeout_s: float = 60.0) -> None:
-        """Wait until everything taken in so far is written or given up, but at most `timeout_s`."""
+    def flush(self, timeout_s: float = 60.0) -> bool:
+        """Wait till all taken in so far is written or given up; False where `timeout_s` is too short."""
         with self._changed:
             target = self._wanted = self._accepted
             self._changed.notify_all()
-            if not self._changed.wait_for(lambda: self._finished >= target, timeout_s):
-                self._fail(f"nothing could be written for {timeout_s:g} s", lost=0)
+            return self._changed.wait_for(lambda: self._finished >= target, timeout_s)
 
     def close(self, timeout_s: float = 60.0) -> HistoryError | None:
         """Write what is left, end the thread, return the first error if there was any. May be repeated."""
@@ -83,7 +82,7 @@ class HistoryWriter:
             self._changed.notify_all()
         self._thread.join(timeout_s)
         with self._changed:
-            if self._thread.is_alive() and self._finished < self._accepted:
+            if self._finished < self._accepted:
                 self._fail(f"not written within {timeout_s:g} s", lost=self._accepted - self._finished)
         return self.error
 

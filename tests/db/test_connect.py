@@ -1,0 +1,50 @@
+"""Addresses: what is understood, what is refused, and that no password is shown."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from db import HistoryError
+from db.connect import connect, parse_address, shown
+
+
+def test_a_path_is_an_sqlite_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for address in ("h.db", Path("h.db"), tmp_path / "h.db", "sqlite:///h.db", f"sqlite:///{tmp_path}/h.db"):
+        assert shown(parse_address(address)) == str(tmp_path / "h.db")
+
+
+def test_odd_characters_of_a_path_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "50% of: a?b#c é.db"
+    assert parse_address(path).database == str(path)
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg", "postgresql+asyncpg"])
+def test_postgresql_is_shown_without_driver_and_password(scheme: str) -> None:
+    url = parse_address(f"{scheme}://me:hunter2@db.example:5433/cuzk?sslmode=require")
+    assert url.drivername == "postgresql+psycopg"
+    assert shown(url) == "postgresql://me:***@db.example:5433/cuzk?sslmode=require"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mysql://me:hunter2@db/cuzk",
+        "sqlite://",
+        "sqlite:///:memory:",
+        "sqlite:///h.db?mode=ro",
+        "://hunter2",
+    ],
+)
+def test_other_addresses_are_refused_in_one_line(address: str) -> None:
+    with pytest.raises(HistoryError, match="expected the path of an SQLite file or postgresql://") as caught:
+        parse_address(address)
+    assert "hunter2" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(HistoryError, match=r"^postgresql://db/cuzk: PostgreSQL needs psycopg"):
+        connect(parse_address("postgresql://db/cuzk"))
