@@ -5,13 +5,13 @@ class EngineError(Exception):
     """Base of the engine's errors."""
 
 
-class Rejected(EngineError):
+class Rejected(EngineError):  # noqa: N818 — an answer of the engine, not a malfunction
     """The request can never run within these limits; the message has the numbers and what would fit."""
 
 
-class ProofFailed(EngineError):
+class ProofFailed(EngineError):  # noqa: N818 — says it all
     """The proof has failed and everything it held was released; `__cause__` is the stage's own error."""
 
 
-class ProofCancelled(EngineError):
+class ProofCancelled(EngineError):  # noqa: N818 — somebody asked for it
     """The proof was cancelled, by a caller or because the engine was shut down."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import psutil
+import psutil  # type: ignore[import-untyped]  # it ships no types
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from engine import cgroup
 
 GIB = 1 << 30

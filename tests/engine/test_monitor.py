@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+
 from engine.monitor import MemoryMonitor, Sample
 
 MIB = 1 << 20

@@ -1,0 +1,70 @@
+"""Circuits by name: where their files are."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import examples
+from config import CircuitConfig, Config, nearest
+from engine.errors import EngineError
+from policy import Priority
+
+
+@dataclass(frozen=True)
+class CircuitSpec:
+    """A circuit to prove: its key, and its witness as a file or as a calculator with inputs.
+
+    development: the key at `zkey` is made from `r1cs` on first use (see `development_keys`).
+    """
+
+    name: str
+    zkey: Path
+    wasm: Path | None = None
+    witness: Path | None = None
+    inputs: Path | None = None
+    r1cs: Path | None = None
+    partitions: int = 1
+    priority: Priority = Priority.NORMAL
+    development: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.witness is None) == (self.wasm is None or self.inputs is None):
+            raise ValueError(f"circuit {self.name}: expected a witness, or a wasm with inputs")
+
+
+def resolve(name: str, config: Config) -> CircuitSpec:
+    """The circuit of that name in the settings, else the bundled one; EngineError, with the nearest."""
+    if name in config.circuits:
+        return _configured(name, config.circuits[name])
+    if name in examples.CIRCUITS:
+        return _bundled(examples.CIRCUITS[name], config.srs.param_cache)
+    known = [*config.circuits, *examples.CIRCUITS]
+    guess = nearest(name, known)
+    meant = f"did you mean {guess!r}?" if guess else f"there are {', '.join(known)}"
+    raise EngineError(f"circuit {name!r} is neither in [circuits] of the settings nor bundled; {meant}")
+
+
+def _configured(name: str, circuit: CircuitConfig) -> CircuitSpec:
+    return CircuitSpec(
+        name=name,
+        zkey=circuit.zkey,
+        wasm=circuit.wasm,
+        witness=circuit.witness,
+        inputs=circuit.inputs,
+        r1cs=circuit.r1cs,
+        partitions=circuit.partitions,
+        priority=Priority[circuit.priority.upper()],
+    )
+
+
+def _bundled(circuit: examples.BundledCircuit, param_cache: Path) -> CircuitSpec:
+    # The key belongs to what is in the circuit's file, whatever version of this program brought it.
+    digest = hashlib.sha256(circuit.r1cs.read_bytes()).hexdigest()[:16]
+    return CircuitSpec(
+        name=circuit.name,
+        zkey=param_cache / f"{circuit.name}-{digest}-development.zkey",
+        wasm=circuit.wasm,
+        inputs=circuit.inputs,
+        r1cs=circuit.r1cs,
+        development=True,
+    )

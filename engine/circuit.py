@@ -1,0 +1,144 @@
+"""A circuit's bytes and cache entries, and how each entry is loaded."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from config import format_size
+from engine.caches import Loader
+from engine.calculator_size import compiled_bytes, instance_bytes
+from engine.catalog import CircuitSpec
+from engine.errors import EngineError
+from groth16 import sizes
+from groth16.inputs import read_inputs
+from groth16.key_check import check_points
+from groth16.matrices import Matrices, read_matrices
+from groth16.verification_key import VerificationKey, verification_key_of
+from groth16.witness import Witness, read_witness
+from groth16.witness_calculator import WitnessCalculator
+from groth16.zkey import KeyHeader, ProvingKey, read_header, read_proving_key
+from kernels.parallel import Run
+from policy import Circuit, Entry
+
+PAGE_BYTES = 4096
+PAGES_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True)
+class LoadedKey:
+    """The SRS as it is cached. The verification key is a copy and may outlive the mapping."""
+
+    proving_key: ProvingKey
+    verification_key: VerificationKey
+
+
+@dataclass(frozen=True)
+class OpenCircuit:
+    """A circuit of whose key the head was read: all that is known before anything large is loaded.
+
+    The three keys name entries of `shape` and of `loaders`.
+    """
+
+    spec: CircuitSpec
+    header: KeyHeader
+    shape: Circuit
+    srs_key: str
+    pce_key: str
+    calculator_key: str | None
+    loaders: Mapping[str, Loader]
+
+    def witness_source(self, calculator: WitnessCalculator | None) -> Callable[[], Witness]:
+        """How to get the witness. A calculator that is needed and not given is made when it is called."""
+        if self.spec.witness is not None:
+            return partial(read_witness, self.spec.witness)
+        return partial(_calculate, self.spec, calculator)
+
+    def describe(self, stage: str) -> str:
+        """What the stage works on, in a few words."""
+        header = self.header
+        return {
+            "load": ", ".join(f"{key.split(':')[0]} {format_size(size)}" for key, size in self._sizes()),
+            "synthesize": f"{header.n_variables} wires, domain {header.domain_size}",
+            "prove": f"{header.curve.name}, domain {header.domain_size}",
+            "verify": "pairing equation holds",
+        }[stage]
+
+    def _sizes(self) -> list[tuple[str, int]]:
+        return [(entry.key, entry.size_bytes) for entry in self.shape.entries]
+
+
+def load_shape(spec: CircuitSpec) -> Circuit:
+    """What the policy reasons about: bytes and entries. Reads the key's head. Raises InputError."""
+    return open_circuit(spec).shape
+
+
+def open_circuit(spec: CircuitSpec) -> OpenCircuit:
+    """Read the key's head and size everything. Raises InputError for a file that cannot be used."""
+    header = read_header(spec.zkey)
+    key = file_identity(spec.zkey)
+    entries = [Entry(f"srs:{key}", header.srs_bytes), Entry(f"pce:{key}", header.pce_bytes)]
+    loaders: dict[str, Loader] = {
+        f"srs:{key}": partial(_same_file, spec.zkey, key, partial(_load_srs, spec.zkey)),
+        f"pce:{key}": partial(_same_file, spec.zkey, key, partial(_load_pce, spec.zkey)),
+    }
+    calculator_key = None
+    phase1_bytes, phase2_bytes = sizes.phase1_bytes(header), sizes.phase2_bytes(header)
+    if spec.wasm is not None:
+        wasm = file_identity(spec.wasm)
+        calculator_key = f"wasm:{wasm}"
+        entries.append(Entry(calculator_key, compiled_bytes(spec.wasm)))
+        loaders[calculator_key] = partial(_same_file, spec.wasm, wasm, partial(_load_calculator, spec.wasm))
+        # The calculator is gone before a, b, c are made: the working set has to hold the greater of the two.
+        calculation_bytes = instance_bytes(spec.wasm) + sizes.witness_bytes(header)
+        phase1_bytes = max(phase1_bytes, calculation_bytes - phase2_bytes)
+    shape = Circuit(spec.name, tuple(entries), phase1_bytes, phase2_bytes)
+    return OpenCircuit(spec, header, shape, f"srs:{key}", f"pce:{key}", calculator_key, loaders)
+
+
+def file_identity(path: Path) -> str:
+    """A name for what is in the file now: one that takes its place has another. Raises OSError."""
+    found = path.stat()
+    identity = f"{path.resolve()} {found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
+    return f"{path.name}#{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
+
+
+def _same_file(path: Path, identity: str, load: Loader, run: Run, first: bool) -> object:
+    """Load the file that the reservation was made for, and no other that took its place."""
+    loaded = load(run, first)
+    if file_identity(path) != identity:
+        raise EngineError(f"{path}: was replaced while a proof waited for it; submit the proof again")
+    return loaded
+
+
+def _load_srs(path: Path, run: Run, first: bool) -> LoadedKey:
+    key = read_proving_key(path)
+    if first:
+        check_points(key, run)
+    for points in (key.ic, key.a, key.b_g1, key.b_g2, key.c, key.h):
+        touch(points, run)
+    return LoadedKey(key, verification_key_of(key))
+
+
+def _load_pce(path: Path, _run: Run, _first: bool) -> Matrices:
+    return read_matrices(path)
+
+
+def _load_calculator(path: Path, _run: Run, _first: bool) -> WitnessCalculator:
+    return WitnessCalculator(path)
+
+
+def touch(array: NDArray[np.uint64], run: Run) -> None:
+    """Read one word of each page, so that reading the file is part of the load and not of the first proof."""
+    words = array.reshape(-1)[:: PAGE_BYTES // array.itemsize]
+    run(np.max, [(words[start : start + PAGES_AT_ONCE],) for start in range(0, len(words), PAGES_AT_ONCE)])
+
+
+def _calculate(spec: CircuitSpec, calculator: WitnessCalculator | None) -> Witness:
+    assert spec.wasm is not None, "a circuit without a witness has a calculator"
+    assert spec.inputs is not None, "a calculator has inputs"
+    return (calculator or WitnessCalculator(spec.wasm)).calculate(read_inputs(spec.inputs))

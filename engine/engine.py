@@ -1,0 +1,186 @@
+"""The engine of one run: takes proofs, executes what the policy decides, keeps the history."""
+
+import asyncio
+import logging
+from types import TracebackType
+from typing import Self
+
+from config import Config
+from db import RunState, new_id
+from engine import running
+from engine.circuit import open_circuit
+from engine.errors import EngineError, ProofCancelled, Rejected
+from engine.executor import ActiveProof, Executor, wording
+from engine.monitor import MemoryMonitor
+from engine.outputs import Outputs
+from engine.pools import Pools
+from engine.proofs import Progress, ProofRequest, ProofResult, Stage, StageSummary
+from engine.recorder import NoWriter, Recorder, RunLabels, Writer
+from policy import BudgetPolicy, Cancel, Job, Limits, PartitionId, Policy
+
+log = logging.getLogger("cuzk.engine")
+
+
+class Engine:
+    """Use as `async with Engine(...) as engine`; all methods belong to that event loop's thread.
+
+    Memory is admitted by the policy, work runs in pools of the engine's own, and waiting for either costs no
+    thread. On leaving, whatever is unfinished is cancelled and everything is free before the block ends.
+
+    history_writer: None leaves no history. policy: how work is admitted, by bytes where it is None.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        limits: Limits,
+        history_writer: Writer | None = None,
+        run_id: str | None = None,
+        labels: RunLabels | None = None,
+        policy: Policy | None = None,
+        sample_interval_s: float = 0.25,
+    ) -> None:
+        self.run_id = run_id or new_id()
+        self._config, self._limits = config, limits
+        self._labels = labels or RunLabels()
+        self._policy = policy or BudgetPolicy(limits)
+        self._writer = history_writer or NoWriter()
+        self._recorder = Recorder(self._writer, self.run_id)
+        self._sample_interval_s = sample_interval_s
+
+    async def __aenter__(self) -> Self:
+        running.enter(self)
+        start_s = asyncio.get_running_loop().time()
+        self._pools = Pools(self._config, self._limits)
+        self._executor = Executor(self._policy, self._pools, self._recorder, start_s)
+        self._recorder.run_started(self._labels, self._config, self._limits)
+        self._monitor = MemoryMonitor(
+            self._executor.dispatcher.now_s,
+            lambda: self._policy.reserved_bytes,
+            self._recorder.sample,
+            self._sample_interval_s,
+        )
+        self._monitor.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        closing = asyncio.ensure_future(self._close(error))
+        interrupted: asyncio.CancelledError | None = None
+        while not closing.done():
+            try:
+                await asyncio.shield(closing)
+            except asyncio.CancelledError as again:
+                interrupted = again  # closing takes seconds at most, and must be whole
+        closing.result()
+        if interrupted is not None and error is None:
+            raise interrupted
+
+    def submit(self, request: ProofRequest) -> str:
+        """Queue a proof and return its id.
+
+        Raises Rejected, with the numbers, for what can never run here or be written there, and InputError for
+        a key that cannot be used.
+        """
+        if self._executor.closed:
+            raise EngineError(
+                f"{request.name}: the engine takes no more proofs, it has stopped or is closing"
+            )
+        circuit = open_circuit(request.circuit)
+        partitions = request.partitions or request.circuit.partitions
+        priority = request.circuit.priority if request.priority is None else request.priority
+        proof_id = new_id()
+        outputs = Outputs(request.output_dir, partitions, proof_id)
+        outputs.prepare()
+        proof = ActiveProof(request.name, circuit, outputs, Progress(request.name, partitions))
+        self._executor.submit(proof_id, proof, Job(proof_id, circuit.shape, partitions, priority))
+        if isinstance(proof.progress.error, Rejected):
+            raise proof.progress.error
+        return proof_id
+
+    async def wait_started(self, proof_id: str, stage: Stage, partition: int = 0) -> None:
+        """Return once the stage has started; ProofFailed or ProofCancelled where it never will."""
+        await self._proof(proof_id).progress.wait_started(stage, partition)
+
+    async def wait_finished(self, proof_id: str, stage: Stage, partition: int = 0) -> StageSummary:
+        """The finished stage; ProofFailed or ProofCancelled where it never finishes."""
+        proof = self._proof(proof_id)
+        seconds = await proof.progress.wait_finished(stage, partition)
+        return StageSummary(seconds, proof.circuit.describe(stage))
+
+    async def result(self, proof_id: str) -> ProofResult:
+        """The proof, verified and written; ProofFailed, caused by a stage's error, or ProofCancelled."""
+        proof = self._proof(proof_id)
+        await proof.progress.wait_ended()
+        paths = [proof.outputs.paths(index) for index in range(proof.progress.partitions)]
+        return ProofResult(
+            proof_id,
+            proof.name,
+            proof_paths=tuple(proof_path for proof_path, _ in paths),
+            public_paths=tuple(public_path for _, public_path in paths),
+            stage_seconds=proof.progress.stage_seconds(),
+        )
+
+    def cancel(self, proof_id: str) -> None:
+        """End the proof, whatever state it is in; nothing happens where it has ended."""
+        self._proof(proof_id)
+        self._executor.dispatcher.send(Cancel(proof_id))
+
+    def explain(self, proof_id: str, partition: int = 0) -> str:
+        """One sentence: what the partition does or waits for."""
+        proof = self._proof(proof_id)
+        if proof.progress.ended:
+            return f"{proof.name} has ended"
+        return self._policy.explain(PartitionId(proof_id, partition))
+
+    @property
+    def reserved_bytes(self) -> int:
+        """Host memory reserved now."""
+        return self._policy.reserved_bytes
+
+    @property
+    def peak_reserved_bytes(self) -> int:
+        """The most ever reserved in this run."""
+        return self._policy.peak_reserved_bytes
+
+    @property
+    def peak_rss_bytes(self) -> int:
+        """The greatest RSS of the process in this run."""
+        return self._monitor.peak_rss_bytes
+
+    def _proof(self, proof_id: str) -> ActiveProof:
+        try:
+            return self._executor.proofs[proof_id]
+        except KeyError:
+            raise EngineError(f"proof {proof_id} was never submitted to this engine") from None
+
+    async def _close(self, error: BaseException | None) -> None:
+        try:
+            await self._executor.close()
+            self._monitor.stop()
+            state, why = self._outcome(error)
+            self._recorder.run_ended(
+                state, why, self._monitor.peak_rss_bytes, self._policy.peak_reserved_bytes
+            )
+            await self._pools.blocking(self._writer.flush)
+        finally:
+            self._pools.close()
+            running.leave()
+
+    def _outcome(self, error: BaseException | None) -> tuple[RunState, str | None]:
+        """How the run has ended, and the first reason if it was not well."""
+        errors = [self._executor.dispatcher.error, error]
+        errors += [proof.progress.error for proof in self._executor.proofs.values()]
+        failures = [each for each in errors if isinstance(each, Exception) and not _is_cancellation(each)]
+        if failures:
+            return "failed", wording(failures[0])
+        ends = [each for each in errors if each is not None]
+        return ("cancelled", wording(ends[0])) if ends else ("succeeded", None)
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    return isinstance(error, ProofCancelled | asyncio.CancelledError)

@@ -1,0 +1,251 @@
+"""Does what the policy decides, and says what came of it as events."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from db import State
+from engine.caches import Caches
+from engine.circuit import OpenCircuit
+from engine.dispatch import Dispatcher
+from engine.errors import EngineError, ProofCancelled, ProofFailed, Rejected
+from engine.freeing import Watched, clear_frames
+from engine.outputs import Outputs
+from engine.partition import PartitionRun
+from engine.pools import Pools
+from engine.proofs import Progress
+from engine.recorder import Recorder
+from engine.timeline import Timeline
+from kernels.parallel import Stopped
+from policy import (
+    Cancel,
+    Complete,
+    Decision,
+    Entry,
+    Event,
+    Evict,
+    Fail,
+    Failed,
+    Job,
+    Load,
+    Loaded,
+    LoadFailed,
+    PartitionId,
+    Policy,
+    Prove,
+    Reject,
+    Stop,
+    Submit,
+    Synthesize,
+    Verified,
+    WakeAt,
+)
+
+log = logging.getLogger("cuzk.engine")
+
+FREED_WITHIN_S = 5.0
+
+
+@dataclass(eq=False)
+class ActiveProof:
+    """A proof that was submitted; after its end, what its caller may still ask for."""
+
+    name: str
+    circuit: OpenCircuit
+    outputs: Outputs
+    progress: Progress
+    cause: BaseException | None = None  # the first error among its stages
+
+
+class Executor:
+    """Executes decisions on the event loop's thread; whatever blocks runs in the pools' threads.
+
+    A partition's stages are asyncio tasks that are never cancelled: to end one its stop flag is set, and it
+    answers with Failed once its arrays are gone.
+    """
+
+    def __init__(self, policy: Policy, pools: Pools, recorder: Recorder, start_s: float) -> None:
+        self.proofs: dict[str, ActiveProof] = {}
+        self.dispatcher = Dispatcher(policy, self, start_s, self._broken)
+        self._policy, self._pools, self._recorder = policy, pools, recorder
+        self._timeline = Timeline(policy, recorder)
+        self._caches = Caches()
+        self._runs: dict[PartitionId, PartitionRun] = {}  # those that hold arrays or will
+        self._busy: set[PartitionId] = set()  # those of them with a task
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = threading.Event()
+
+    def submit(self, proof_id: str, proof: ActiveProof, job: Job) -> None:
+        """Give the policy a job. Whether it takes it is known when this returns."""
+        self.proofs[proof_id] = proof
+        self._timeline.expect(proof_id, proof.progress)
+        self.dispatcher.send(Submit(job))
+
+    @property
+    def closed(self) -> bool:
+        """Whether proofs are no longer taken."""
+        return self._closing.is_set()
+
+    async def close(self) -> None:
+        """Cancel whatever is unfinished, wait until it holds nothing, and drop the caches."""
+        for proof_id, proof in self.proofs.items():
+            if not proof.progress.ended:
+                self.dispatcher.send(Cancel(proof_id))
+        self._closing.set()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        self.dispatcher.cancel_timer()
+        self._caches.clear()
+
+    def observe(self, event: Event, decisions: Sequence[Decision], at_s: float) -> None:
+        self._timeline.observe(event, decisions, at_s)
+
+    def execute(self, decision: Decision, at_s: float) -> None:
+        match decision:
+            case Stop(partition):
+                self._stop(partition)
+            case Evict(entry):
+                self._caches.evict(entry.key)
+            case Load(entry):
+                self._spawn(self._load(entry))
+            case Synthesize(partition):
+                self._runs[partition] = self._new_run(partition)
+                self._work(partition, self._runs[partition].synthesize())
+            case Prove(partition):
+                self._work(partition, self._runs[partition].prove())
+            case Complete(job_id):
+                self._complete(job_id, at_s)
+            case Fail(job_id, why):
+                self._fail(job_id, why, at_s)
+            case Reject(job_id, why):
+                self._end(job_id, at_s, "failed", Rejected(f"{self.proofs[job_id].name}: {why}"))
+            case WakeAt(wake_at_s):
+                self.dispatcher.wake_at(wake_at_s)
+
+    def _new_run(self, partition: PartitionId) -> PartitionRun:
+        proof = self.proofs[partition.job_id]
+        return PartitionRun(
+            partition,
+            proof.circuit,
+            proof.outputs,
+            self._caches,
+            self._pools,
+            self.dispatcher.send,
+            lambda: self._policy.limits.budget_bytes - self._policy.reserved_bytes,
+        )
+
+    async def _load(self, entry: Entry) -> None:
+        proofs = [proof for proof in self.proofs.values() if entry.key in proof.circuit.loaders]
+        loader = proofs[-1].circuit.loaders[entry.key]
+        event: Event = Loaded(entry.key)
+        try:
+            run = self._pools.synthesis(self._closing.is_set)
+            await self._pools.blocking(self._caches.load, entry.key, loader, run)
+        except Exception as error:
+            clear_frames(error)
+            event = LoadFailed(entry.key, wording(error))
+            for proof in proofs:
+                proof.cause = proof.cause or error
+        self.dispatcher.send(event)
+
+    def _work(self, partition: PartitionId, stages: Coroutine[Any, Any, Event]) -> None:
+        self._busy.add(partition)
+        self._spawn(self._follow(partition, stages))
+
+    async def _follow(self, partition: PartitionId, stages: Coroutine[Any, Any, Event]) -> None:
+        """Run the stages to their event; an error, or a stop that came meanwhile, is a failure."""
+        try:
+            event = await stages
+            if not isinstance(event, Verified):
+                self._runs[partition].work.check_stop()
+        except Exception as error:
+            await self._give_up(partition, error)
+            return
+        self._busy.discard(partition)
+        if isinstance(event, Verified):
+            self._forget(partition)
+        self.dispatcher.send(event)
+
+    def _stop(self, partition: PartitionId) -> None:
+        self._runs[partition].work.stop.set()
+        if partition not in self._busy:  # it only holds arrays, and waits for a device
+            self._busy.add(partition)
+            self._spawn(self._give_up(partition, Stopped("it was stopped")))
+
+    async def _give_up(self, partition: PartitionId, error: Exception) -> None:
+        """Free what the partition holds, then tell the policy."""
+        clear_frames(error)
+        await self._until_free(partition, self._runs[partition].work.release())
+        self._forget(partition)
+        proof = self.proofs[partition.job_id]
+        if not isinstance(error, Stopped):
+            proof.cause = proof.cause or error
+        self.dispatcher.send(Failed(partition, wording(error)))
+
+    async def _until_free(self, partition: PartitionId, watched: Watched) -> None:
+        for _ in range(round(FREED_WITHIN_S / 0.001)):
+            if not watched.held_bytes():
+                return
+            await asyncio.sleep(0.001)
+        log.error("%s failed and %d bytes of its arrays are still in use", partition, watched.held_bytes())
+
+    def _forget(self, partition: PartitionId) -> None:
+        self._recorder.partition(partition, measured_bytes=self._runs.pop(partition).work.measured_bytes)
+        self._busy.discard(partition)
+
+    def _complete(self, job_id: str, at_s: float) -> None:
+        proof = self.proofs[job_id]
+        try:
+            proof.outputs.publish()
+        except OSError as error:
+            failure = ProofFailed(f"{proof.name}: {proof.outputs.directory}: {error.strerror or error}")
+            failure.__cause__ = error
+            self._end(job_id, at_s, "failed", failure)
+            return
+        self._end(job_id, at_s, "succeeded", None)
+
+    def _fail(self, job_id: str, why: str, at_s: float) -> None:
+        proof = self.proofs[job_id]
+        if why == "cancelled":
+            self._end(job_id, at_s, "cancelled", ProofCancelled(f"{proof.name}: cancelled"))
+            return
+        failure = ProofFailed(f"{proof.name}: {why if proof.cause is None else wording(proof.cause)}")
+        failure.__cause__ = proof.cause
+        self._end(job_id, at_s, "failed", failure)
+
+    def _end(self, job_id: str, at_s: float, state: State, error: EngineError | None) -> None:
+        proof = self.proofs[job_id]
+        proof.outputs.discard()
+        self._timeline.ended(job_id, at_s)
+        proof_path = str(proof.outputs.paths(0)[0]) if error is None else None
+        self._recorder.proof(
+            job_id, state, ended_s=at_s, proof_path=proof_path, error=str(error) if error else None
+        )
+        proof.progress.end(error)
+
+    def _broken(self, error: Exception) -> None:
+        """What the policy believes is no longer true: end everything, and tell everyone why."""
+        log.error("the engine has stopped", exc_info=error)
+        self._closing.set()
+        for run in self._runs.values():
+            run.work.stop.set()
+        for proof in self.proofs.values():
+            if not proof.progress.ended:
+                failure = EngineError(f"{proof.name}: the engine has stopped: {wording(error)}")
+                failure.__cause__ = error
+                proof.progress.end(failure)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def wording(error: BaseException) -> str:
+    """An error in one line: its own words where it was made for people to read, else with its kind."""
+    text = " ".join(str(error).split())
+    known = type(error).__module__.split(".")[0] in ("engine", "groth16", "kernels")
+    return text if known and text else f"{type(error).__name__}: {text}".rstrip(": ")

@@ -1,0 +1,86 @@
+"""What the policy may hand out on this machine: bytes, synthesis slots and devices, from the settings."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]  # it ships no types
+
+from config import Config, format_size
+from engine import cgroup
+from engine.errors import EngineError
+from policy import Device, Limits
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The memory that this process may use; `source` says what sets `total_bytes`."""
+
+    total_bytes: int
+    available_bytes: int
+    source: str
+
+
+def memory(proc: Path = cgroup.PROC) -> Memory:
+    """The smallest of the machine's memory and the limits of the process's control groups.
+
+    Available is what could be taken now without swapping: page cache that the system can drop counts.
+    """
+    machine = psutil.virtual_memory()
+    total_bytes, available_bytes, source = machine.total, machine.available, "the machine"
+    for limit in cgroup.limits(proc):
+        if limit.limit_bytes < total_bytes:
+            total_bytes, source = limit.limit_bytes, f"the control group {limit.path}"
+        available_bytes = min(available_bytes, limit.available_bytes)
+    return Memory(total_bytes, available_bytes, source)
+
+
+def budget_bytes(config: Config, found: Memory) -> int:
+    """The budget that `[memory]` asks for; EngineError where the memory is not there.
+
+    "auto" is what is available less the safety margin, which covers the interpreter, compiled kernels and
+    whatever else runs on the machine.
+    """
+    asked, margin_bytes = config.memory.total_budget, config.memory.safety_margin
+    if isinstance(asked, int):
+        if asked > found.available_bytes:
+            raise EngineError(
+                f"memory.total_budget is {format_size(asked)}, but {_described(found)}; "
+                "ask for less, or free memory"
+            )
+        return asked
+    if found.available_bytes <= margin_bytes:
+        raise EngineError(
+            f'memory.total_budget is "auto" and the safety margin {format_size(margin_bytes)}, but '
+            f"{_described(found)}; set memory.total_budget or a smaller memory.safety_margin"
+        )
+    return found.available_bytes - margin_bytes
+
+
+def policy_limits(config: Config, found: Memory | None = None) -> Limits:
+    """The policy's limits under these settings; EngineError for memory or devices that are not there."""
+    if config.gpus.devices:
+        raise EngineError(
+            f"gpus.devices is {config.gpus.devices}, but proofs are made on the CPU; leave it empty"
+        )
+    pipeline = config.pipeline
+    return Limits(
+        budget_bytes=budget_bytes(config, found or memory()),
+        synthesis_slots=pipeline.synthesis_concurrency if pipeline.enabled else 1,
+        devices=(Device("cpu", workers=config.gpus.gpu_workers_per_device, memory_bytes=None),),
+        synthesis_lookahead=pipeline.synthesis_lookahead if pipeline.enabled else 0,
+        eviction_min_idle_s=config.memory.eviction_min_idle,
+    )
+
+
+def threads(configured: int) -> int:
+    """A configured number of threads, where 0 means every processor this process may run on."""
+    if configured:
+        return configured
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _described(found: Memory) -> str:
+    return (
+        f"{format_size(found.available_bytes)} of {found.source}'s {format_size(found.total_bytes)} is free"
+    )

@@ -1,0 +1,59 @@
+"""The files of one proof: written under temporary names, and renamed together once all of it is verified."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.errors import Rejected
+from groth16.proof import Proof, write_proof, write_public
+
+
+@dataclass
+class Outputs:
+    """Where the partitions go: proof.json and public.json, numbered from 0 where there are several."""
+
+    directory: Path
+    partitions: int
+    token: str  # tells the temporary names of different proofs apart
+    _written: dict[Path, Path] = field(default_factory=dict)  # temporary name -> name
+
+    def paths(self, index: int) -> tuple[Path, Path]:
+        """The final names of a partition's proof and public signals."""
+        suffix = "" if self.partitions == 1 else f"_{index}"
+        return self.directory / f"proof{suffix}.json", self.directory / f"public{suffix}.json"
+
+    def prepare(self) -> None:
+        """Make the directory and see that it can be written; raises Rejected."""
+        trial = self._temporary(self.directory / "writable")
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            trial.touch()
+            trial.unlink()
+        except OSError as error:
+            why = error.strerror or error
+            raise Rejected(
+                f"{self.directory}: cannot write proofs there ({why}); choose another folder"
+            ) from error
+
+    def write(self, index: int, proof: Proof, public: Sequence[int]) -> None:
+        """Write one partition's files under temporary names. Raises OSError."""
+        proof_path, public_path = self.paths(index)
+        for path in (proof_path, public_path):
+            self._written[self._temporary(path)] = path
+        write_proof(self._temporary(proof_path), proof)
+        write_public(self._temporary(public_path), public)
+
+    def publish(self) -> None:
+        """Give everything written its final name."""
+        while self._written:
+            temporary, path = self._written.popitem()
+            temporary.replace(path)
+
+    def discard(self) -> None:
+        """Remove what was written and not published."""
+        while self._written:
+            temporary, _ = self._written.popitem()
+            temporary.unlink(missing_ok=True)
+
+    def _temporary(self, path: Path) -> Path:
+        return path.with_name(f".{path.name}.{self.token}.partial")

@@ -1,0 +1,51 @@
+"""The threads: one pool for synthesis, one for proving, and those that wait for them."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from config import Config
+from engine.limits import threads
+from kernels.parallel import PoolRunner
+from policy import Limits
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Loads, verifications and the history's last flush, beside the stages that the policy counts.
+OTHER_COORDINATORS = 4
+
+
+class Pools:
+    """Kernels run chunk by chunk in `synthesis` and `proving`, of configured size.
+
+    A stage blocks while its chunks run, so it has a thread of its own, a coordinator, and never one of the
+    pools' it waits for. No coordinator waits for another; too few of them would only delay, never deadlock.
+    """
+
+    def __init__(self, config: Config, limits: Limits) -> None:
+        self._synthesis_threads = threads(config.synthesis.threads)
+        self._proving_threads = threads(config.gpus.gpu_threads)
+        stages = limits.synthesis_slots + sum(device.workers for device in limits.devices)
+        self._synthesis = ThreadPoolExecutor(self._synthesis_threads, "synthesis")
+        self._proving = ThreadPoolExecutor(self._proving_threads, "proving")
+        self._coordinators = ThreadPoolExecutor(stages + OTHER_COORDINATORS, "coordinator")
+
+    def synthesis(self, stopped: Callable[[], bool] | None = None) -> PoolRunner:
+        """A run over the synthesis pool that looks at `stopped` before each chunk."""
+        return PoolRunner(self._synthesis, self._synthesis_threads, stopped)
+
+    def proving(self, stopped: Callable[[], bool] | None = None) -> PoolRunner:
+        """A run over the proving pool that looks at `stopped` before each chunk."""
+        return PoolRunner(self._proving, self._proving_threads, stopped)
+
+    async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function that blocks, in a coordinator."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._coordinators, lambda: function(*args, **kwargs))
+
+    def close(self) -> None:
+        """End all threads; waits for what they do."""
+        for pool in (self._coordinators, self._synthesis, self._proving):
+            pool.shutdown()

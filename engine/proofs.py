@@ -1,0 +1,140 @@
+"""A proof as its caller sees it: the request, what has started and finished, and how it ended."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NoReturn, get_args
+
+from engine.catalog import CircuitSpec
+from engine.errors import EngineError
+from policy import Priority
+
+Stage = Literal["load", "synthesize", "prove", "verify"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+
+@dataclass(frozen=True)
+class ProofRequest:
+    """What to prove, and where to put it. `name` is for people, such as "merkle #2".
+
+    partitions and priority: the circuit's own where they are None.
+    """
+
+    circuit: CircuitSpec
+    name: str
+    output_dir: Path
+    partitions: int | None = None
+    priority: Priority | None = None
+
+
+@dataclass(frozen=True)
+class StageSummary:
+    """A finished stage: its real time and one sentence for people."""
+
+    seconds: float
+    detail: str
+
+
+@dataclass(frozen=True)
+class ProofResult:
+    """A proof of which every partition was verified, in the order of the partitions."""
+
+    proof_id: str
+    name: str
+    proof_paths: tuple[Path, ...]
+    public_paths: tuple[Path, ...]
+    stage_seconds: dict[Stage, float]  # summed over the partitions
+
+
+@dataclass
+class StageState:
+    """One stage of one partition; times are seconds since the run's start, None while it is not so far."""
+
+    started: asyncio.Event = field(default_factory=asyncio.Event)
+    finished: asyncio.Event = field(default_factory=asyncio.Event)
+    started_s: float | None = None
+    finished_s: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """0 while it is unfinished."""
+        if self.started_s is None or self.finished_s is None:
+            return 0.0
+        return self.finished_s - self.started_s
+
+
+class Progress:
+    """Where the proof stands: a StageState for each stage of each partition, and the end."""
+
+    def __init__(self, name: str, partitions: int) -> None:
+        self.name, self.partitions = name, partitions
+        self._states = {(stage, index): StageState() for index in range(partitions) for stage in STAGES}
+        self._ended = asyncio.Event()
+        self._error: EngineError | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.is_set()
+
+    @property
+    def error(self) -> EngineError | None:
+        """Why the proof ended without success."""
+        return self._error
+
+    def start(self, stage: Stage, index: int, at_s: float) -> None:
+        state = self._states[stage, index]
+        state.started_s = at_s
+        state.started.set()
+
+    def finish(self, stage: Stage, index: int, at_s: float) -> None:
+        state = self._states[stage, index]
+        state.finished_s = at_s
+        state.finished.set()
+
+    def end(self, error: EngineError | None = None) -> None:
+        """The proof is complete, or failed with `error`; whoever waits for it goes on."""
+        self._error = error
+        self._ended.set()
+        for state in self._states.values():
+            state.started.set()
+            state.finished.set()
+
+    def stage_seconds(self) -> dict[Stage, float]:
+        """The stages' real times, summed over the partitions."""
+        sums = dict.fromkeys(STAGES, 0.0)
+        for (stage, _), state in self._states.items():
+            sums[stage] += state.seconds
+        return sums
+
+    async def wait_started(self, stage: Stage, index: int) -> None:
+        state = self._state(stage, index)
+        await state.started.wait()
+        if state.started_s is None:
+            self._raise()
+
+    async def wait_finished(self, stage: Stage, index: int) -> float:
+        """The stage's seconds."""
+        state = self._state(stage, index)
+        await state.finished.wait()
+        if state.finished_s is None:
+            self._raise()
+        return state.seconds
+
+    async def wait_ended(self) -> None:
+        await self._ended.wait()
+        if self._error is not None:
+            self._raise()
+
+    def _state(self, stage: Stage, index: int) -> StageState:
+        try:
+            return self._states[stage, index]
+        except KeyError:
+            expected = f"one of {', '.join(STAGES)} and a partition below {self.partitions}"
+            raise ValueError(
+                f"{self.name} has no stage {stage!r} of partition {index}; expected {expected}"
+            ) from None
+
+    def _raise(self) -> NoReturn:
+        """Raise the error anew for each who waits: a shared one would gather all their tracebacks."""
+        assert self._error is not None, "a proof that completes has finished every stage"
+        raise type(self._error)(*self._error.args) from self._error.__cause__

@@ -1,0 +1,185 @@
+"""What happens in a run, as rows of the history: stages as spans, the policy's log, memory samples."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from config import Config
+from db import (
+    MemorySample,
+    Partition,
+    PolicyEvent,
+    Proof,
+    Record,
+    Run,
+    RunState,
+    Stage,
+    StageName,
+    State,
+)
+from engine.limits import memory, threads
+from engine.monitor import Sample
+from policy import Decision, Event, Job, Limits, PartitionId
+from policy.codec import encode_decision, encode_event, encode_limits
+
+
+class Writer(Protocol):
+    """Takes rows without blocking; db.HistoryWriter is one."""
+
+    def insert(self, row: Record, /) -> None: ...
+    def update(self, model: type[Record], row_id: str, /, **values: Any) -> None: ...
+    def flush(self) -> None: ...
+
+
+class NoWriter:
+    """For a run that leaves no history."""
+
+    def insert(self, row: Record, /) -> None: ...
+    def update(self, model: type[Record], row_id: str, /, **values: Any) -> None: ...
+    def flush(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class RunLabels:
+    """What the caller knows of a run and the engine does not."""
+
+    name: str = "batch"
+    code_version: str = "unknown"
+    flow_run_id: str | None = None
+    output_path: str | None = None
+
+
+@dataclass
+class _Rows:
+    """The row of a partition and its open stage."""
+
+    partition_id: str
+    stage_id: str | None = None
+    waited: bool = False
+
+
+@dataclass
+class Recorder:
+    """Rows of one run, in the order things happen; called on the event loop, `sample` from any thread.
+
+    Inputs, witnesses and keys never come here.
+    """
+
+    writer: Writer
+    run_id: str
+    _partitions: dict[PartitionId, _Rows] = field(default_factory=dict)
+    _sequence: int = 0
+
+    def run_started(self, labels: RunLabels, config: Config, limits: Limits) -> None:
+        run = Run(
+            id=self.run_id,
+            source="real",
+            name=labels.name,
+            budget_bytes=limits.budget_bytes,
+            machine=machine(),
+            config=config.snapshot(),
+            policy_limits=encode_limits(limits),
+            code_version=labels.code_version,
+            flow_run_id=labels.flow_run_id,
+            output_path=labels.output_path,
+        )
+        self.writer.insert(run)
+
+    def run_ended(
+        self, state: RunState, error: str | None, peak_rss_bytes: int, peak_reserved_bytes: int
+    ) -> None:
+        self.writer.update(
+            Run,
+            self.run_id,
+            state=state,
+            ended_at=datetime.now(UTC),
+            error=error,
+            peak_rss_bytes=peak_rss_bytes,
+            peak_reserved_bytes=peak_reserved_bytes,
+        )
+
+    def event(self, event: Event, decisions: Sequence[Decision], at_s: float) -> None:
+        """The next entry of the log from which the run can be replayed."""
+        encoded = [encode_decision(decision) for decision in decisions]
+        row = PolicyEvent(
+            run_id=self.run_id,
+            sequence=self._sequence,
+            at_s=at_s,
+            event=encode_event(event),
+            decisions=encoded,
+        )
+        self.writer.insert(row)
+        self._sequence += 1
+
+    def sample(self, sample: Sample) -> None:
+        row = MemorySample(
+            run_id=self.run_id,
+            at_s=sample.at_s,
+            rss_bytes=sample.rss_bytes,
+            reserved_bytes=sample.reserved_bytes,
+        )
+        self.writer.insert(row)
+
+    def submitted(self, job: Job, name: str, at_s: float) -> None:
+        """A proof and its partitions, all of which wait."""
+        proof = Proof(
+            id=job.id,
+            run_id=self.run_id,
+            name=name,
+            circuit=job.circuit.name,
+            priority=job.priority.name.lower(),
+            partition_count=job.partitions,
+            submitted_s=at_s,
+        )
+        self.writer.insert(proof)
+        for index in range(job.partitions):
+            row = Partition(proof_id=job.id, index=index)
+            self.writer.insert(row)
+            self._partitions[PartitionId(job.id, index)] = _Rows(row.id)
+            self.enter(PartitionId(job.id, index), "wait", at_s)
+
+    def proof(self, proof_id: str, state: State, **values: Any) -> None:
+        """Columns of a proof that have become known."""
+        self.writer.update(Proof, proof_id, state=state, **values)
+
+    def partition(self, partition: PartitionId, **values: Any) -> None:
+        """Columns of a partition that have become known."""
+        self.writer.update(Partition, self._partitions[partition].partition_id, **values)
+
+    def waits(self, partition: PartitionId, cause: str) -> None:
+        """Why the partition waits; the first cause is kept, later ones follow from it."""
+        rows = self._partitions[partition]
+        if not rows.waited:
+            rows.waited = True
+            self.partition(partition, wait_cause=cause)
+
+    def enter(self, partition: PartitionId, stage: StageName, at_s: float) -> None:
+        """One stage ends, if one was open, and the next begins."""
+        self.leave(partition, at_s)
+        rows = self._partitions[partition]
+        row = Stage(partition_id=rows.partition_id, name=stage, started_s=at_s)
+        rows.stage_id = row.id
+        self.writer.insert(row)
+
+    def leave(self, partition: PartitionId, at_s: float) -> None:
+        """The partition's open stage ends."""
+        rows = self._partitions[partition]
+        if rows.stage_id is not None:
+            self.writer.update(Stage, rows.stage_id, ended_s=at_s)
+            rows.stage_id = None
+
+
+def machine() -> Mapping[str, Any]:
+    """What a run's times depend on."""
+    found = memory()
+    return {
+        "system": platform.platform(),
+        "processor": platform.machine(),
+        "python": platform.python_version(),
+        "cores": threads(0),
+        "memory_bytes": found.total_bytes,
+        "available_bytes": found.available_bytes,
+        "memory_limit": found.source,
+    }

@@ -1,0 +1,130 @@
+"""From the policy's events and decisions to what is shown and recorded: which stage each partition is in."""
+
+from collections.abc import Sequence
+
+from db import State
+from engine.proofs import Progress, Stage
+from engine.recorder import Recorder
+from policy import (
+    Admit,
+    Decision,
+    Event,
+    Failed,
+    Loaded,
+    PartitionId,
+    PartitionState,
+    Policy,
+    Prove,
+    Proved,
+    Stop,
+    Submit,
+    Synthesize,
+    Synthesized,
+    Verified,
+    WaitCause,
+)
+
+# Loading is a stage of its own; these are the waits between stages.
+WAITS = frozenset(WaitCause) - {WaitCause.LOAD}
+
+
+class Timeline:
+    """Keeps every proof's Progress and the history's stages. All times are those of the policy's log."""
+
+    def __init__(self, policy: Policy, recorder: Recorder) -> None:
+        self._policy, self._recorder = policy, recorder
+        self._progress: dict[str, Progress] = {}
+        self._open: dict[str, set[PartitionId]] = {}  # by job: the partitions that have not ended
+        self._loading: list[PartitionId] = []
+        self._stopping: set[PartitionId] = set()
+
+    def expect(self, job_id: str, progress: Progress) -> None:
+        """A job is about to be submitted."""
+        self._progress[job_id] = progress
+
+    def observe(self, event: Event, decisions: Sequence[Decision], at_s: float) -> None:
+        """Take over what an event and the answer to it say; the decisions are not executed yet."""
+        self._recorder.event(event, decisions, at_s)
+        self._happened(event, at_s)
+        for decision in decisions:
+            self._decided(decision, at_s)
+        if isinstance(event, Submit):
+            for partition in sorted(self._open[event.job.id]):
+                self._note_wait(partition)
+
+    def ended(self, job_id: str, at_s: float) -> None:
+        """The job has ended: partitions that were never started end with it."""
+        for partition in sorted(self._open[job_id]):
+            self._end(partition, at_s, "cancelled")
+        del self._open[job_id], self._progress[job_id]
+        self._loading = [partition for partition in self._loading if partition.job_id != job_id]
+
+    def _happened(self, event: Event, at_s: float) -> None:
+        match event:
+            case Submit(job):
+                self._recorder.submitted(job, self._progress[job.id].name, at_s)
+                self._open[job.id] = {PartitionId(job.id, index) for index in range(job.partitions)}
+            case Loaded():
+                self._loaded(at_s)
+            case Synthesized(partition):
+                self._finish(partition, "synthesize", at_s)
+                self._recorder.enter(partition, "queue", at_s)
+                self._note_wait(partition)
+            case Proved(partition):
+                self._finish(partition, "prove", at_s)
+                self._start(partition, "verify", at_s)
+            case Verified(partition):
+                self._finish(partition, "verify", at_s)
+                self._end(partition, at_s, "succeeded")
+            case Failed(partition, why):
+                stopped = partition in self._stopping
+                self._end(partition, at_s, "cancelled" if stopped else "failed", None if stopped else why)
+
+    def _decided(self, decision: Decision, at_s: float) -> None:
+        match decision:
+            case Admit(partition, reserved_bytes):
+                self._recorder.partition(partition, state="running", reserved_bytes=reserved_bytes)
+                self._start(partition, "load", at_s)
+                self._loading.append(partition)
+                self._loaded(at_s)
+                self._note_wait(partition)
+            case Synthesize(partition):
+                self._start(partition, "synthesize", at_s)
+            case Prove(partition, device):
+                self._recorder.partition(partition, device=device)
+                self._start(partition, "prove", at_s)
+            case Stop(partition):
+                self._stopping.add(partition)
+
+    def _loaded(self, at_s: float) -> None:
+        """Some partitions may have what they need in memory now; until they synthesize they wait again."""
+        for partition in [each for each in self._loading if not self._is(each, PartitionState.LOADING)]:
+            self._loading.remove(partition)
+            self._finish(partition, "load", at_s)
+            self._recorder.enter(partition, "wait", at_s)
+
+    def _start(self, partition: PartitionId, stage: Stage, at_s: float) -> None:
+        self._progress[partition.job_id].start(stage, partition.index, at_s)
+        self._recorder.enter(partition, stage, at_s)
+
+    def _finish(self, partition: PartitionId, stage: Stage, at_s: float) -> None:
+        self._progress[partition.job_id].finish(stage, partition.index, at_s)
+
+    def _end(self, partition: PartitionId, at_s: float, state: State, error: str | None = None) -> None:
+        self._recorder.leave(partition, at_s)
+        self._recorder.partition(partition, state=state, error=error)
+        self._open[partition.job_id].remove(partition)
+        self._stopping.discard(partition)
+
+    def _note_wait(self, partition: PartitionId) -> None:
+        try:
+            if self._policy.wait_cause(partition) in WAITS:
+                self._recorder.waits(partition, self._policy.explain(partition))
+        except KeyError:  # its job has just ended
+            return
+
+    def _is(self, partition: PartitionId, state: PartitionState) -> bool:
+        try:
+            return self._policy.state(partition) is state
+        except KeyError:
+            return False
