@@ -50,7 +50,7 @@ def _in_memory(builder: Any, words: list[Any]) -> Any:
 
 
 def _modulus_in_memory(module: Any, field: Field) -> Any:
-    name = f"cuzk.{field.name}.modulus"
+    name = f"cuzk.{field.limbs}.{field.modulus:x}"
     words = ir.ArrayType(I64, field.limbs)
     if name not in module.globals:
         variable = ir.GlobalVariable(module, words, name)

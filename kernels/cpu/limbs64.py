@@ -63,7 +63,8 @@ def below_modulus(builder: Builder, field: Field | QuadraticField, a: Words) -> 
 
 def _define(module: Any, field: Field | QuadraticField, operation: str, arity: int) -> Any:
     words = words_of(field)
-    name = f"cuzk.{'adx' if USE_ADX else 'portable'}.{field.name}.{operation}"
+    modulus = field.modulus if isinstance(field, Field) else field.base.modulus
+    name = f"cuzk.{'adx' if USE_ADX else 'portable'}.{field.name}.{modulus:x}.{operation}"
     if name in module.globals:
         return module.globals[name]
     signature = ir.FunctionType(ir.ArrayType(I64, words), [I64] * (arity * words))

@@ -11,7 +11,7 @@ from kernels.cpu import field as f
 def multiply_rows(
     F: Any, out: Any, row_starts: Any, columns: Any, coefficients: Any, x: Any, start: int, stop: int
 ) -> None:
-    """out[i] = Σ coefficients[k]·x[columns[k]], k from row_starts[i] to row_starts[i + 1], i in [start, stop).
+    """out[i] = Σ coefficients[k]·x[columns[k]], row_starts[i] ≤ k < row_starts[i + 1], rows [start, stop).
 
     row_starts (rows + 1,) int64; columns (nonzeros,) uint32; coefficients (nonzeros, L); x (n, L). Products
     are Montgomery products: coefficients times R², as in a `.zkey`, and canonical x give an output in
