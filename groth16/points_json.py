@@ -40,6 +40,8 @@ def parse_point(group: Group, value: Any, what: str) -> Points:
         raise InputError(
             f"{what} has the third coordinate {z}, expected 1, or 0 for infinity: normalize the point"
         )
+    if z == one and x == y == zero:  # in memory (0, 0) is infinity, in a file it is a mistake
+        raise InputError(f"{what} is (0, 0), no point of {group.name}; infinity has a third coordinate of 0")
     points = encode_points(group, [None if z == zero else (x, y)])
     check_points(group, points, [what])
     return points.reshape(group.point_shape)
@@ -95,6 +97,6 @@ def _parse_list(value: Any, length: int, what: str) -> list[Any]:
 
 def _parse_element(group: Group, value: Any, what: str) -> Any:
     if isinstance(group.field, Field):
-        return parse_number(value, group.field.modulus, f"a coordinate of {what}")
-    parts = _parse_list(value, 2, f"a coordinate of {what}")
-    return tuple(parse_number(part, group.field.base.modulus, f"a coordinate of {what}") for part in parts)
+        return parse_number(value, group.field.modulus, f"{what}'s coordinate")
+    parts = _parse_list(value, 2, f"{what}'s coordinate")
+    return tuple(parse_number(part, group.field.base.modulus, f"{what}'s coordinate") for part in parts)
