@@ -1,0 +1,98 @@
+"""Compiled kernels are kept, and never used once any source has changed."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+PROBE = """
+import json, os, sys
+before = "numba" in sys.modules
+import kernels.cache
+warm = kernels.cache.is_warm()
+import numpy as np
+from kernels.cpu import field, ntt, spmv, vectors
+from kernels.fields import BN254
+compiled = kernels.cache.is_warm() and not warm
+a = np.ones((1, 4), np.uint64)
+vectors.multiply(BN254.fr, a, a, a, 0, 1)
+hits = sum(vectors.multiply.stats.cache_hits.values())
+path = os.environ["NUMBA_CACHE_DIR"]
+print(json.dumps([warm, compiled, hits, kernels.cache.is_warm(), path]))
+"""
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of the sources, so that a change does not touch anybody else's."""
+    shutil.copytree(
+        ROOT / "kernels", tmp_path / "tree" / "kernels", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    return tmp_path / "tree"
+
+
+def run_python(code, tree, **environment):
+    kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "CUZK_HOME")}
+    environment = {**kept, "HOME": str(tree / "user"), "PYTHONPATH": str(tree), **environment}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def name_of(tree):
+    return run_python("import json, kernels.cache as c; print(json.dumps('numba-' + c.sources_hash()))", tree)
+
+
+def test_importing_compiles_nothing_and_a_second_process_reads_the_cache(tree):
+    home = tree / "home"
+    warm, compiled, hits, now_warm, path = run_python(PROBE, tree, CUZK_HOME=str(home))
+    assert (warm, compiled, hits, now_warm) == (False, False, 0, True)
+    assert path == str(home / name_of(tree))
+    assert run_python(PROBE, tree, CUZK_HOME=str(home)) == [True, False, 1, True, path]
+
+
+FOLDER = "import json, os, kernels; print(json.dumps(os.environ['NUMBA_CACHE_DIR']))"
+
+
+def test_where_the_folder_is(tree):
+    name = name_of(tree)
+    assert len(name) == len("numba-") + 16
+    xdg, own = tree / "xdg", tree / "own"
+    assert run_python(FOLDER, tree) == str(tree / "user" / ".cache" / "cuzk" / name)
+    assert run_python(FOLDER, tree, XDG_CACHE_HOME=str(xdg)) == str(xdg / "cuzk" / name)
+    assert run_python(FOLDER, tree, XDG_CACHE_HOME=str(xdg), CUZK_HOME=str(own)) == str(own / name)
+    given = run_python(FOLDER, tree, NUMBA_CACHE_DIR=str(own), CUZK_HOME=str(xdg))
+    assert given == str(own / name)
+    assert run_python(FOLDER, tree, NUMBA_CACHE_DIR=given) == given  # what a child process inherits
+
+
+def test_numba_imported_before_uses_the_folder_too(tree):
+    code = "import json, numba, kernels; print(json.dumps(numba.config.CACHE_DIR))"
+    assert run_python(code, tree, CUZK_HOME=str(tree)) == str(tree / name_of(tree))
+
+
+def test_a_folder_that_cannot_be_written_is_replaced(tree):
+    (tree / "file").write_text("not a folder")
+    path = Path(run_python(FOLDER, tree, CUZK_HOME=str(tree / "file"), TMPDIR=str(tree)))
+    assert path.parent.parent == tree
+    assert path.name == name_of(tree)
+
+
+@pytest.mark.parametrize("change", ["edit", "rename", "add"])
+def test_any_change_of_a_source_gives_another_folder(tree, change):
+    before = name_of(tree)
+    assert name_of(tree) == before
+    kernels = tree / "kernels"
+    if change == "edit":
+        (kernels / "cpu" / "adx.py").write_text((kernels / "cpu" / "adx.py").read_text() + "\n")
+    elif change == "rename":
+        (kernels / "encoding.py").rename(kernels / "encodings.py")
+    else:
+        (kernels / "cpu" / "more.py").write_text("")
+    assert name_of(tree) != before
