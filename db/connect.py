@@ -77,7 +77,7 @@ def write_transaction(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def reason(error: SQLAlchemyError) -> str:
+def reason(error: SQLAlchemyError | sqlite3.Error) -> str:
     """What the database said, in one line."""
     said = str(getattr(error, "orig", None) or error).strip()
     return said.splitlines()[0] if said else type(error).__name__

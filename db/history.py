@@ -1,5 +1,6 @@
 """Opening a history: an SQLite file that is made where there is none, or a PostgreSQL database."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,7 +71,7 @@ def open_history(address: str | Path) -> History:
     except HistoryError as error:
         engine.dispose()
         raise HistoryError(f"{shown(url)}: {error}") from error
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, sqlite3.Error) as error:
         engine.dispose()
         raise HistoryError(
             f"{shown(url)}: cannot be used as the history: {reason(error)}; {_REMEDY}"

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,14 @@ def as_nobody() -> Iterator[None]:
         yield
     finally:
         os.seteuid(0)
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that nobody can enter and list; pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 def assert_refused(path: Path, expected: str) -> None:
@@ -77,11 +86,10 @@ def test_a_folder_that_cannot_be_made_is_refused() -> None:
     assert_refused(Path("/dev/null/history.db"), "its folder cannot be made: ")
 
 
-def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "h.db"
-    open_history(path).close()
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(0o755)  # so that nobody gets there
+@pytest.mark.parametrize("new", [False, True])
+def test_a_file_that_cannot_be_written_is_refused(public: Path, new: bool) -> None:
+    path = public / "h.db"
+    path.touch() if new else open_history(path).close()
     path.chmod(0o444)
     with as_nobody():
         assert_refused(
@@ -89,8 +97,8 @@ def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         )
 
 
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "h.db"
+def test_a_file_that_cannot_be_read_is_refused(public: Path) -> None:
+    path = public / "h.db"
     open_history(path).close()
     path.chmod(0)
     with as_nobody():
