@@ -1,0 +1,124 @@
+"""Vector kernels against Python integers: every element of the range, and none outside it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.cpu import vectors
+from kernels.encoding import from_montgomery_ints, ints_to_limbs, limbs_to_ints, to_montgomery_limbs
+from kernels.fields import BLS12_381, BN254, Field
+
+# The fields that provers convert, scale and invert in; the extension shows that elements may be pairs.
+FIELDS = [BN254.fr, BLS12_381.fr, BLS12_381.fq]
+every_field = pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
+START, STOP = 1, 4  # of five elements
+
+
+def edges(field: Field) -> list[int]:
+    p = field.modulus
+    return [0, 1, p - 1, 2**64 - 1, p // 2]
+
+
+def outcome(field, kernel, *vectors_of_ints):
+    """kernel(field, out, *vectors, START, STOP) as integers, with a mark in what must stay untouched."""
+    arrays = [to_montgomery_limbs(field, each) for each in vectors_of_ints]
+    out = to_montgomery_limbs(field, [77] * len(vectors_of_ints[0]))
+    kernel(field, out, *arrays, START, STOP)
+    return from_montgomery_ints(field, out)
+
+
+def within(values):
+    return [77, *values[START:STOP], *[77] * (len(values) - STOP)]
+
+
+@every_field
+def test_products(field):
+    p, a, b, c = field.modulus, edges(field), edges(field)[::-1], [3, field.modulus - 1, 0, 1, 2]
+    products = [x * y % p for x, y in zip(a, b, strict=True)]
+    assert outcome(field, vectors.multiply, a, b) == within(products)
+    differences = [(x - y) % p for x, y in zip(products, c, strict=True)]
+    assert outcome(field, vectors.multiply_subtract, a, b, c) == within(differences)
+
+
+@every_field
+def test_output_may_be_an_input(field):
+    values = edges(field)
+    a = to_montgomery_limbs(field, values)
+    vectors.multiply_subtract(field, a, a, a, a, 0, 5)
+    assert from_montgomery_ints(field, a) == [(x * x - x) % field.modulus for x in values]
+
+
+@every_field
+def test_montgomery_form(field):
+    values = edges(field)
+    canonical = ints_to_limbs(values, field.limbs)
+    out = np.zeros_like(canonical)
+    vectors.to_montgomery(field, out, canonical, START, STOP)
+    expected = np.zeros_like(canonical)
+    expected[START:STOP] = to_montgomery_limbs(field, values)[START:STOP]
+    assert (out == expected).all()
+    vectors.from_montgomery(field, out, out, START, STOP)
+    assert limbs_to_ints(out) == [0, *values[START:STOP], 0]
+
+
+@every_field
+def test_first_not_below_modulus(field):
+    p, largest = field.modulus, 2 ** (64 * field.limbs) - 1
+    for wrong in (p, p + 1, largest):
+        a = ints_to_limbs([p - 1, 0, wrong, 5, largest], field.limbs)
+        assert vectors.first_not_below_modulus(field, a, 0, 5) == 2
+        assert vectors.first_not_below_modulus(field, a, 3, 5) == 4
+        assert vectors.first_not_below_modulus(field, a, 0, 2) == -1
+        assert vectors.first_not_below_modulus(field, a, 2, 2) == -1
+
+
+@every_field
+def test_scaling(field):
+    p, values = field.modulus, edges(field)
+    for first, ratio in ((1, 1), (p - 1, 7), (5, 0), (0, 3)):
+        factor, step = to_montgomery_limbs(field, [first]), to_montgomery_limbs(field, [ratio])
+        a = to_montgomery_limbs(field, values)
+        vectors.scale(field, a, a, factor, START, STOP)
+        scaled = [x * first % p if START <= i < STOP else x for i, x in enumerate(values)]
+        assert from_montgomery_ints(field, a) == scaled
+        a = to_montgomery_limbs(field, values)
+        for start, stop in ((0, 2), (2, 5), (5, 5)):  # chunks know their place
+            vectors.scale_by_powers(field, a, a, factor, step, start, stop)
+        powers = [x * first * pow(ratio, i, p) % p for i, x in enumerate(values)]
+        assert from_montgomery_ints(field, a) == powers
+
+
+@every_field
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_batch_inverse(field, data):
+    p = field.modulus
+    values = data.draw(st.lists(st.sampled_from(edges(field)) | st.integers(0, p - 1), max_size=20))
+    a = to_montgomery_limbs(field, values)
+    vectors.batch_inverse(field, a, 0, len(values))
+    assert from_montgomery_ints(field, a) == [pow(x, -1, p) if x else 0 for x in values]
+
+
+def test_batch_inverse_over_several_blocks_and_in_a_range():
+    field, n = BN254.fr, 2 * vectors.INVERSION_BLOCK + 3
+    values = [0 if i % 5 == 0 else i for i in range(n)]
+    a = to_montgomery_limbs(field, values)
+    vectors.batch_inverse(field, a, 7, n - 1)
+    inverses = [pow(x, -1, field.modulus) if x and 7 <= i < n - 1 else x for i, x in enumerate(values)]
+    assert from_montgomery_ints(field, a) == inverses
+
+
+def test_batch_inverse_of_nothing_and_of_zeros():
+    a = np.zeros((3, 4), np.uint64)
+    vectors.batch_inverse(BN254.fr, a, 0, 0)
+    vectors.batch_inverse(BN254.fr, a, 0, 3)
+    assert not a.any()
+
+
+def test_batch_inverse_of_pairs():
+    field, p = BN254.fq2, BN254.fq.modulus
+    a = to_montgomery_limbs(field, [(3, 4), (0, 0), (0, 1)])
+    vectors.batch_inverse(field, a, 0, 3)
+    fifth = pow(25, -1, p)
+    assert from_montgomery_ints(field, a) == [(3 * fifth % p, -4 * fifth % p), (0, 0), (0, p - 1)]
