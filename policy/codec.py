@@ -5,7 +5,6 @@ A message is its fields and its class name under "type"; a partition is [job id,
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -64,11 +63,6 @@ def _checked(what: str, value: object, decoded: Callable[[], _T]) -> _T:
         raise CodecError(f"{value!r:.200} is no {what}: {error!r}") from error
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
 def _fields_of(message: Any) -> Json:
     return {field.name: _encode(getattr(message, field.name)) for field in fields(message)}
 
@@ -84,7 +78,7 @@ def _encode(value: Any) -> Any:
 
 
 def _instance(kind: type[_T], value: Mapping[str, Any]) -> _T:
-    hints = _hints(kind)
+    hints = get_type_hints(kind)
     if value.keys() != hints.keys():
         raise ValueError(f"its fields are {', '.join(value)}, expected {', '.join(hints)}")
     return kind(**{name: _decode(hints[name], item) for name, item in value.items()})

@@ -34,8 +34,10 @@ class Work:
     def find(self, event: Event, partition: PartitionId) -> PartitionRecord:
         """The admitted partition that the event speaks of."""
         job = self.jobs.get(partition.job_id)
-        if job is None:
-            raise ProtocolError(f"{type(event).__name__} of partition {partition}, whose job is not known")
+        if job is None or not 0 <= partition.index < job.job.partitions:
+            raise ProtocolError(
+                f"{type(event).__name__} of partition {partition}, which no unfinished job has"
+            )
         record = job.live.get(partition.index)
         if record is None:
             raise illegal(type(event), partition, job.state(partition.index))
