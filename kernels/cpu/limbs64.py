@@ -119,8 +119,15 @@ def _add_modulus_if_negative(builder: Builder, field: Field, value: Any) -> Any:
 
 
 def _add(builder: Builder, field: Field, a: Words, b: Words) -> Words:
-    total = builder.add(_integer(builder, a), _integer(builder, b))
-    return _words(builder, _subtract_modulus_once(builder, field, total))
+    """Word by word: as wide integers, LLVM would regroup a sum of shifted words and add each one by itself."""
+    total, carry = [], ir.Constant(I64, 0)
+    for x, y in zip(a, b, strict=True):
+        partial = builder.uadd_with_overflow(x, y)
+        full = builder.uadd_with_overflow(builder.extract_value(partial, 0), carry)
+        overflow = builder.or_(builder.extract_value(partial, 1), builder.extract_value(full, 1))
+        total.append(builder.extract_value(full, 0))
+        carry = builder.zext(overflow, I64)
+    return _words(builder, _subtract_modulus_once(builder, field, _integer(builder, total)))
 
 
 def _sub(builder: Builder, field: Field, a: Words, b: Words) -> Words:
