@@ -1,0 +1,64 @@
+"""`cuzk bench`: batches of proofs on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from cli.options import batch_options, say
+
+
+@click.group()
+def bench() -> None:
+    """Prove batches and measure them."""
+
+
+@bench.command(short_help="Prove a batch as a Prefect flow.")
+@batch_options
+def batch(
+    circuit: str,
+    count: int,
+    concurrency: int,
+    budget: str | None,
+    partitions: int | None,
+    config_path: Path | None,
+) -> None:
+    """Prove COUNT proofs as the Prefect flow `prove_batch`, inside one memory budget.
+
+    Uses the Prefect server that PREFECT_API_URL names; without one, starts a local server for the
+    run and stops it after. Ends with a table of the proofs; status 1 if one of them failed.
+    """
+    from cli.table import print_run
+    from config import load_config
+    from db import open_history, show_run
+    from flows.batch import BatchFailed, BatchParameters
+    from flows.launch import run_batch
+
+    parameters = BatchParameters(
+        circuit=circuit,
+        count=count,
+        concurrency=concurrency,
+        budget=budget,
+        partitions=partitions,
+        config=config_path,
+    )
+    with open_history(load_config(config_path, warn=lambda _: None).history_url()) as history:
+        try:
+            summary = run_batch(parameters, say)
+        except BatchFailed as error:
+            summary = error.summary
+        print_run(show_run(history, summary.run_id))
+    print(f"proofs   {summary.output}")
+    print(f"history  {summary.history}; this run: cuzk history show {summary.run_id}")
+    print(f"flow     {_how_to_see(summary.flow_run_url)}")
+    sys.exit(1 if summary.failed else 0)
+
+
+def _how_to_see(flow_run_url: str | None) -> str:
+    """Where the run is in Prefect's UI: a local server has been stopped, and `cuzk ui` starts it again."""
+    if os.environ.get("PREFECT_API_URL"):
+        return flow_run_url or "see the Prefect server's UI"
+    return "the DAG of this run: cuzk ui, then open the address that it prints"

@@ -1,0 +1,82 @@
+"""Entry point of `cuzk`: the list of commands, and how refusals and signals end them.
+
+Commands import what they need inside their functions, so that `cuzk --help` and `cuzk verify`
+do not pay for Prefect, SQLAlchemy or the compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from importlib.metadata import version
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from cli.bench import bench
+from cli.history import history
+from cli.prove import prove
+from cli.setup import setup
+from cli.sim import sim
+from cli.ui import ui
+from cli.verify import verify
+from cli.vkey import vkey
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(version("cuzk"), prog_name="cuzk")
+def cli() -> None:
+    """Prove batches of Groth16 proofs on machines you own, inside one memory budget.
+
+    Try `cuzk bench batch --type merkle --count 3 --concurrency 3` for a first batch of a bundled
+    circuit. For a circuit of your own: `cuzk setup`, `cuzk prove`, `cuzk verify`.
+    """
+
+
+for command in (prove, verify, setup, vkey, bench, sim, history, ui):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; the process ends with 0, 1 (a check failed), 2 (bad input) or 130."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        cli.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        _end(error.format_message(), error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _end("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output is gone; what was asked for is done or undone already.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if not _is_refusal(error):
+            raise
+        _end(str(error), BAD_INPUT)
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether a room refused what the user gave, in a sentence meant for the user."""
+    from config import ConfigError
+    from db import HistoryError
+    from engine import EngineError
+    from flows.errors import FlowError
+    from groth16.errors import InputError
+
+    return isinstance(error, ConfigError | HistoryError | EngineError | FlowError | InputError)
+
+
+def _end(message: str, status: int) -> NoReturn:
+    print("cuzk: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(status)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

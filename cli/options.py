@@ -1,0 +1,75 @@
+"""Options and small helpers that several commands share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+INPUT_FILE = click.Path(path_type=Path)  # existence is checked where the file is read, in one line
+OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
+
+config_option = click.option(
+    "--config",
+    "config_path",
+    type=INPUT_FILE,
+    metavar="FILE",
+    help="Configuration file (default: $CUZK_CONFIG, else ./cuzk.toml if it is there).",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Threads that run kernels (default: every core this process may use).",
+)
+
+
+def batch_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that describe a batch; the same for a real and for a simulated one."""
+    options = [
+        click.option(
+            "--type", "-t", "circuit", required=True, metavar="NAME", help="Circuit: configured or bundled."
+        ),
+        click.option(
+            "--count", "-c", type=click.IntRange(min=1), default=3, show_default=True, help="Proofs."
+        ),
+        click.option(
+            "--concurrency",
+            "-j",
+            type=click.IntRange(min=1),
+            default=3,
+            show_default=True,
+            help="Proofs submitted at a time; the memory budget decides how many of them run.",
+        ),
+        click.option(
+            "--budget",
+            metavar="SIZE",
+            default=None,
+            help='Memory for everything, as "2GiB" (default: config).',
+        ),
+        click.option(
+            "--partitions",
+            type=click.IntRange(min=1),
+            default=None,
+            help="Groth16 proofs that make up one proof (default: the circuit's).",
+        ),
+        config_option,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def available_cores() -> int:
+    """Cores this process may run on, which a container or `taskset` may have made fewer."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def say(message: str) -> None:
+    """A line for the person at the terminal: to stderr, so that stdout stays the result's."""
+    print(message, file=sys.stderr, flush=True)

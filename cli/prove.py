@@ -1,0 +1,51 @@
+"""`cuzk prove`: one proof, in process, from files to a checked proof."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from cli.options import INPUT_FILE, OUTPUT_FILE, available_cores, json_option, say, threads_option
+
+
+@click.command(short_help="Prove once, in this process, from files.")
+@click.argument("zkey", type=INPUT_FILE, metavar="CIRCUIT.zkey")
+@click.argument("witness", type=INPUT_FILE, metavar="WITNESS.wtns|INPUT.json")
+@click.argument("proof", type=OUTPUT_FILE, metavar="[PROOF.json]", default="proof.json")
+@click.argument("public", type=OUTPUT_FILE, metavar="[PUBLIC.json]", default="public.json")
+@click.option(
+    "--wasm", type=INPUT_FILE, metavar="FILE", help="circom's .wasm: computes the witness of INPUT.json."
+)
+@click.option(
+    "--r1cs", type=INPUT_FILE, metavar="FILE", help="Names the constraint that a wrong witness breaks."
+)
+@threads_option
+@json_option
+def prove(
+    zkey: Path,
+    witness: Path,
+    proof: Path,
+    public: Path,
+    wasm: Path | None,
+    r1cs: Path | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Prove once and write the proof and its public signals as snarkjs does.
+
+    The second file is a witness (.wtns) or, with --wasm, the input signals as JSON. The proof is
+    checked by pairing before it is written; prints the seconds of each stage.
+    """
+    from engine.single import prove_files
+
+    outcome = prove_files(
+        zkey, witness, proof, public, wasm=wasm, r1cs=r1cs, threads=threads or available_cores(), report=say
+    )
+    if as_json:
+        print(json.dumps(outcome.as_dict()))
+        return
+    for stage, seconds in outcome.seconds.items():
+        print(f"{stage:<12}{seconds:9.3f} s")
+    print(f"proof in {proof}, public signals in {public}; the proof is valid")

@@ -1,0 +1,32 @@
+"""`cuzk setup`: a proving key for development."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.options import INPUT_FILE, OUTPUT_FILE, available_cores, say, threads_option
+
+UNSAFE = (
+    "this key is for development only: whoever runs a single-party setup could forge proofs; "
+    "use a multi-party ceremony in production"
+)
+
+
+@click.command(short_help="Make a proving key for development; unsafe in production.")
+@click.argument("r1cs", type=INPUT_FILE, metavar="CIRCUIT.r1cs")
+@click.option("--output", "-o", type=OUTPUT_FILE, required=True, metavar="CIRCUIT.zkey", help="Key to write.")
+@threads_option
+def setup(r1cs: Path, output: Path, threads: int | None) -> None:
+    """Make a proving key by a single-party setup. UNSAFE IN PRODUCTION.
+
+    Whoever runs this command could forge proofs, because one machine has held the secret numbers
+    that a ceremony of several parties would have kept from everybody. Use it for development and
+    benchmarks.
+    """
+    from engine.single import setup_file
+
+    say(f"cuzk setup: {UNSAFE}")
+    seconds = setup_file(r1cs, output, threads=threads or available_cores(), report=say)
+    print(f"{output} written in {seconds:.1f} s")

@@ -1,0 +1,29 @@
+"""`cuzk vkey`: the verification key of a proving key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.options import INPUT_FILE, OUTPUT_FILE
+
+
+@click.command(short_help="Write the verification key of a proving key.")
+@click.argument("zkey", type=INPUT_FILE, metavar="CIRCUIT.zkey")
+@click.option(
+    "--output",
+    "-o",
+    type=OUTPUT_FILE,
+    default="verification_key.json",
+    show_default=True,
+    metavar="FILE",
+    help="Verification key to write.",
+)
+def vkey(zkey: Path, output: Path) -> None:
+    """Write the verification key that belongs to a proving key, as snarkjs does."""
+    from groth16.verification_key import write_verification_key
+    from groth16.zkey import read_verification_key_of
+
+    write_verification_key(output, read_verification_key_of(zkey))
+    print(f"{output} written")
