@@ -1,0 +1,120 @@
+"""What a batch of proofs is given and what comes of it. Light to import: no Prefect, no kernels."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field, field_validator
+
+from config import Config, ConfigError, load_config, parse_size
+from engine import EngineError
+from flows.errors import FlowError
+
+
+class BatchParameters(BaseModel):
+    """The form of a batch in Prefect's UI."""
+
+    circuit: str = Field(
+        title="Circuit", description="A circuit of the configuration file, or a bundled one."
+    )
+    count: int = Field(3, title="Proofs", description="How many proofs to make.", ge=1)
+    concurrency: int = Field(
+        3,
+        title="At a time",
+        description="How many proofs are submitted at a time; the memory budget decides how many run.",
+        ge=1,
+    )
+    partitions: int | None = Field(
+        None,
+        title="Partitions",
+        description="Groth16 proofs that make up one proof. Empty: as many as the circuit's.",
+        ge=1,
+    )
+    priority: Literal["critical", "high", "normal", "low"] | None = Field(
+        None, title="Priority", description="Which proofs go first. Empty: the circuit's."
+    )
+    budget: str | None = Field(
+        None,
+        title="Memory budget",
+        description='For keys and working memory together, such as "2GiB". Empty: the configuration file\'s.',
+    )
+    config: Path | None = Field(
+        None,
+        title="Configuration file",
+        description="Empty: $CUZK_CONFIG, else cuzk.toml in the working folder.",
+    )
+    output: Path | None = Field(
+        None, title="Output folder", description="Where the proofs go. Empty: a folder of the run's own."
+    )
+
+    @property
+    def title(self) -> str:
+        """What the batch is called: "merkle ×3"."""
+        return f"{self.circuit} ×{self.count}"
+
+    @field_validator("budget")
+    @classmethod
+    def _is_a_size(cls, budget: str | None) -> str | None:
+        if budget is not None:
+            try:
+                parse_size(budget)
+            except ConfigError as error:
+                raise ConfigError(f"budget: {error}") from error
+        return budget
+
+
+def batch_config(parameters: BatchParameters) -> Config:
+    """The settings, with the batch's budget where it has its own. Raises ConfigError."""
+    config = load_config(parameters.config)
+    if parameters.budget is None:
+        return config
+    memory = config.memory.model_copy(update={"total_budget": parse_size(parameters.budget)})
+    return config.model_copy(update={"memory": memory})
+
+
+@dataclass(frozen=True)
+class ProofSummary:
+    """One proof of a batch: from its submission to its end, and why it failed if it did."""
+
+    name: str
+    seconds: float
+    proof_paths: tuple[Path, ...] = ()
+    error: EngineError | None = None
+
+
+@dataclass(frozen=True)
+class BatchSummary:
+    """What a batch comes to. Stages, bytes and waits are in the history, under `run_id`."""
+
+    run_id: str
+    history: str
+    output: Path
+    flow_run_url: str | None
+    proofs: tuple[ProofSummary, ...]
+
+    @property
+    def failed(self) -> tuple[ProofSummary, ...]:
+        """The proofs that failed."""
+        return tuple(proof for proof in self.proofs if proof.error is not None)
+
+    @property
+    def headline(self) -> str:
+        """How many were proved, and the first failure if there was any."""
+        failed, count = self.failed, len(self.proofs)
+        return "; ".join(
+            [f"{count - len(failed)} of {count} proved", *(str(proof.error) for proof in failed[:1])]
+        )
+
+
+class BatchFailed(FlowError):  # noqa: N818 it is a result as much as an error
+    """Some proofs have failed, and the others were made; `__cause__` is the first failure."""
+
+    def __init__(self, summary: BatchSummary) -> None:
+        super().__init__(summary.headline)
+        self.summary = summary
+
+
+observer: ContextVar[Callable[[str], None] | None] = ContextVar("observer", default=None)
+"""Is told how a batch gets on, a line at a time, besides the flow's log."""

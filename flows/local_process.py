@@ -1,0 +1,52 @@
+"""The local Prefect server's own process: `prefect server start`, until nobody uses it any more.
+
+Run as a file, with the path of a lock file and the arguments for `prefect`. Each user of the server holds a
+shared lock on that file, which the system takes back however the user ends, SIGKILL included. Once nobody
+holds one the server stops, and keeps the file locked until it is gone, so that no one joins a dying server.
+"""
+
+import fcntl
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+LOOK_EVERY_S = 1.0
+STOP_WITHIN_S = 10.0
+
+
+def stop_when_unused(lock_path: Path) -> None:
+    """Wait until the lock is free, then end this process, by force if it does not end by itself."""
+    with lock_path.open() as lock:
+        while True:
+            time.sleep(LOOK_EVERY_S)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:  # in use
+                continue
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(STOP_WITHIN_S)
+        os._exit(1)
+
+
+def main() -> None:
+    """Start the watch, then become `prefect` with the rest of the arguments."""
+    lock_path, *arguments = sys.argv[1:]
+    threading.Thread(target=stop_when_unused, args=(Path(lock_path),), daemon=True).start()
+    # The imports make a million objects that all stay; looking for garbage among them takes a quarter longer.
+    gc.disable()
+    import prefect.server.api.server  # noqa: F401 loaded here so that the collector is off meanwhile
+    from prefect.cli import app
+
+    gc.freeze()
+    gc.enable()
+    sys.argv = ["prefect", *arguments]
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""A Prefect server on this machine with a home folder of its own: the first user starts it, the last ends it.
+
+Runs at the same time share it: two servers on one SQLite file lock each other out. In its folder,
+`users.lock` is held shared by each user and alone by whoever stops the server; `start.lock` by whoever looks
+whether there is one; `server.json` says which process it is and where it listens.
+"""
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from flows.errors import ServerError
+
+Say = Callable[[str], None]
+
+WORD_EVERY_S = 5.0
+STOP_WITHIN_S = 15.0
+LOCKED_AT_MOST_S = 60.0
+
+# By default the server spends 42 ms of CPU to record a task and falls behind; in batches it takes a third.
+TUNING = {
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+}
+OF_OTHER_SERVERS = ("PREFECT_PROFILE", "PREFECT_PROFILES_PATH", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING")
+
+
+@dataclass(frozen=True)
+class LocalServer:
+    """The server's process; `process_started_at` tells it from a later process with the same id."""
+
+    api_url: str
+    pid: int
+    process_started_at: float
+    log_path: str
+
+    def is_alive(self) -> bool:
+        try:
+            process = psutil.Process(self.pid)
+            same: bool = process.create_time() == self.process_started_at
+            return same and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    def stop(self) -> None:
+        """End it and whatever it started, by force if it takes too long; back when it is gone."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if not self.is_alive():
+                return
+            os.killpg(self.pid, number)
+            deadline_s = time.monotonic() + STOP_WITHIN_S
+            while self.is_alive() and time.monotonic() < deadline_s:
+                time.sleep(0.05)
+
+
+@contextmanager
+def local_server(folder: Path, say: Say) -> Iterator[LocalServer]:
+    """The server that has its home in `folder`, running but perhaps not answering yet; raises ServerError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        users = (folder / "users.lock").open("a")
+    except OSError as error:
+        raise ServerError(
+            f"{folder}: no Prefect server can live there ({error.strerror}); set CUZK_HOME to another"
+        ) from error
+    with users:
+        _join(users, say)
+        try:
+            with (folder / "start.lock").open("a") as start:
+                fcntl.flock(start, fcntl.LOCK_EX)
+                server = _running(folder) or _start(folder)
+            yield server
+        finally:
+            _leave(users, folder)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What Prefect's server and its clients need to know: the home, no reports to its makers, no proxy."""
+    proxied = [os.environ[name] for name in ("no_proxy", "NO_PROXY") if os.environ.get(name)]
+    direct = ",".join([*proxied, "127.0.0.1"])
+    return {
+        "PREFECT_HOME": str(folder),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+        "no_proxy": direct,
+        "NO_PROXY": direct,
+    }
+
+
+def _join(users: IO[str], say: Say) -> None:
+    """Become a user; waits while the server of an earlier run is being stopped."""
+    started_s = word_s = time.monotonic()
+    while True:
+        try:
+            return fcntl.flock(users, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            now_s = time.monotonic()
+            if now_s - started_s > LOCKED_AT_MOST_S:
+                raise ServerError(
+                    f"{users.name}: locked for {LOCKED_AT_MOST_S:g} s by a process that stops the server; "
+                    "end that process"
+                ) from error
+        if now_s - word_s >= WORD_EVERY_S:
+            word_s = now_s
+            say("waiting for the Prefect server of an earlier run to stop")
+        time.sleep(0.1)
+
+
+def _leave(users: IO[str], folder: Path) -> None:
+    """Stop the server if nobody else uses it."""
+    try:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:  # the last of the others will
+        return
+    if server := _running(folder):
+        server.stop()
+    (folder / "server.json").unlink(missing_ok=True)
+
+
+def _running(folder: Path) -> LocalServer | None:
+    try:
+        server = LocalServer(**json.loads((folder / "server.json").read_text()))
+    except (FileNotFoundError, ValueError, TypeError):  # none, or of another version
+        return None
+    return server if server.is_alive() else None
+
+
+def _start(folder: Path) -> LocalServer:
+    port = _free_port()
+    log_path = folder / f"server-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{port}.log"
+    inherited = {name: value for name, value in os.environ.items() if name not in OF_OTHER_SERVERS}
+    command = ["server", "start", "--host", "127.0.0.1", "--port", str(port)]
+    with log_path.open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-P", str(Path(__file__).with_name("local_process.py")), "users.lock", *command],
+            cwd=folder,
+            env=TUNING | inherited | environment(folder),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # a Ctrl-C in the terminal is for the run, which then stops the server
+        )
+    started_at = psutil.Process(process.pid).create_time()
+    server = LocalServer(f"http://127.0.0.1:{port}/api", process.pid, started_at, str(log_path))
+    partial = folder / "server.json.partial"
+    partial.write_text(json.dumps(asdict(server)))
+    partial.replace(folder / "server.json")
+    return server
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port

@@ -1,0 +1,47 @@
+"""Where log lines go: all of them to the flow's page in the UI, few to the terminal."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prefect.events.worker import EventsWorker
+from prefect.logging.handlers import APILogHandler
+
+SEND_WITHIN_S = 10.0
+
+
+@contextmanager
+def engine_log_in_ui(flow_run_id: str) -> Iterator[None]:
+    """Inside the block, what our rooms log from whatever thread is shown with the flow run."""
+
+    def belongs_to_flow(record: logging.LogRecord) -> bool:
+        record.flow_run_id = flow_run_id
+        return True
+
+    handler, logger = APILogHandler(), logging.getLogger("cuzk")
+    handler.addFilter(belongs_to_flow)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+def send_what_is_pending() -> None:
+    """Wait until the server has what Prefect's threads still hold: states of tasks, and log lines.
+
+    Prefect itself does so when the interpreter exits, which is too late for a server that stops before.
+    """
+    EventsWorker.drain_all(timeout=SEND_WITHIN_S)
+    APILogHandler().flush()
+
+
+@contextmanager
+def quiet_terminal() -> Iterator[None]:
+    """Inside the block, the logs of runs go to the UI only; what Prefect itself warns of is still shown."""
+    prefect = logging.getLogger("prefect")
+    before, prefect.propagate = prefect.propagate, False
+    try:
+        yield
+    finally:
+        prefect.propagate = before

@@ -1,0 +1,102 @@
+"""The flow `prove_batch`: a batch of proofs of one circuit under the memory budget, kept in the history."""
+
+import asyncio
+import time
+from pathlib import Path
+
+from prefect import State, flow
+from prefect.artifacts import acreate_table_artifact
+from prefect.runtime import flow_run
+from prefect.states import Cancelled
+
+import engine
+from config import home
+from db import new_id, open_history
+from engine import CircuitSpec, Engine, ProofCancelled, ProofFailed, ProofRequest, RunLabels
+from flows.batch import BatchFailed, BatchParameters, BatchSummary, ProofSummary, batch_config
+from flows.closed_loop import closed_loop
+from flows.logs import engine_log_in_ui
+from flows.progress import Progress, tell
+from flows.proof import follow_proof
+from flows.signals import cancelled_by_sigterm
+from flows.version import code_version
+from policy import Priority
+
+
+@flow(name="prove_batch", flow_run_name="{parameters.circuit} ×{parameters.count}", persist_result=False)
+async def prove_batch(parameters: BatchParameters) -> BatchSummary | State:
+    """Prove a circuit `count` times, `concurrency` at a time, within the memory budget.
+
+    A proof that fails does not stop the others; the flow ends with BatchFailed then. SIGTERM and Ctrl-C
+    cancel it: what it holds is freed, and its run in the history closed, before it ends.
+    """
+    with cancelled_by_sigterm():
+        try:
+            summary = await _run(parameters)
+        except asyncio.CancelledError:
+            return Cancelled(message="stopped by a signal")
+    await acreate_table_artifact([_row(proof) for proof in summary.proofs], "proofs", summary.headline)
+    if summary.failed:
+        raise BatchFailed(summary) from summary.failed[0].error
+    return summary
+
+
+async def _run(parameters: BatchParameters) -> BatchSummary:
+    """Open what a run needs, prove, and close it again, whatever happens."""
+    config = batch_config(parameters)
+    limits = engine.policy_limits(config)
+    circuit = engine.resolve(parameters.circuit, config)
+    await asyncio.to_thread(engine.prepare, circuit, tell)
+    run_id, flow_run_id = new_id(), flow_run.id
+    output = (parameters.output or home() / "proofs" / run_id).absolute()
+    labels = RunLabels(parameters.title, code_version(), flow_run_id, str(output))
+    with (
+        open_history(config.history_url()) as history,
+        history.writer() as writer,
+        engine_log_in_ui(flow_run_id),
+    ):
+        async with Engine(config, limits, writer, run_id, labels):
+            proofs = await _prove_all(parameters, circuit, output)
+        if lost := writer.close():
+            tell(str(lost))
+    return BatchSummary(run_id, history.address, output, flow_run.ui_url, tuple(proofs))
+
+
+async def _prove_all(parameters: BatchParameters, circuit: CircuitSpec, output: Path) -> list[ProofSummary]:
+    progress = Progress(parameters.count)
+    priority = None if parameters.priority is None else Priority[parameters.priority.upper()]
+
+    async def one(index: int) -> ProofSummary:
+        name = f"{circuit.name} #{index + 1}"
+        folder = output / f"{circuit.name}-{index + 1}"
+        return await _prove_one(
+            ProofRequest(circuit, name, folder, parameters.partitions, priority), progress
+        )
+
+    async with progress.words():
+        return await closed_loop(parameters.count, parameters.concurrency, one)
+
+
+async def _prove_one(request: ProofRequest, progress: Progress) -> ProofSummary:
+    """One proof, and what came of it. What concerns all proofs, such as a budget too small, is raised."""
+    started_s = time.monotonic()
+    proof_id = engine.current().submit(request)
+    progress.submitted(proof_id, request.name)
+    try:
+        result = await follow_proof(proof_id, request)
+    except (ProofFailed, ProofCancelled) as error:
+        progress.failed(proof_id, error)
+        return ProofSummary(request.name, time.monotonic() - started_s, error=error)
+    seconds = time.monotonic() - started_s
+    progress.succeeded(proof_id, seconds)
+    return ProofSummary(request.name, seconds, result.proof_paths)
+
+
+def _row(proof: ProofSummary) -> dict[str, str]:
+    """A row of the table in the UI."""
+    return {
+        "proof": proof.name,
+        "state": "proved" if proof.error is None else str(proof.error),
+        "seconds": f"{proof.seconds:.2f}",
+        "files": ", ".join(str(path) for path in proof.proof_paths),
+    }

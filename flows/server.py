@@ -1,0 +1,106 @@
+"""The Prefect server of a run: the one that PREFECT_API_URL names, else a local one that lasts as long."""
+
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+
+from flows.errors import ServerError
+from flows.local_server import WORD_EVERY_S, LocalServer, Say, environment, local_server
+
+API_URL = "PREFECT_API_URL"
+START_WITHIN_S = 180.0
+LOG_LINES = 3
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where Prefect's API is; `local` is None for a server that the user runs."""
+
+    api_url: str
+    local: LocalServer | None = None
+
+    @property
+    def ui_url(self) -> str:
+        return self.api_url.removesuffix("/").removesuffix("/api")
+
+    def wait_ready(self, say: Say) -> None:
+        """Wait until it answers, with a word every few seconds. Raises ServerError if it never will."""
+        started_s = word_s = time.monotonic()
+        while (trouble := _trouble(self.api_url)) is not None:
+            now_s = time.monotonic()
+            if self.local is None or not self.local.is_alive():
+                raise ServerError(f"the Prefect server has ended before it answered{_end_of_log(self.local)}")
+            if now_s - started_s > START_WITHIN_S:
+                raise ServerError(
+                    f"the Prefect server did not answer within {START_WITHIN_S:g} s: {trouble}"
+                    f"{_end_of_log(self.local)}"
+                )
+            if now_s - word_s >= WORD_EVERY_S:
+                word_s = now_s
+                say(f"the Prefect server is starting, {now_s - started_s:.0f} s so far")
+            time.sleep(0.1)
+
+
+@contextmanager
+def prefect_server(home: Path, say: Say) -> Iterator[Server]:
+    """A server that runs inside the block, though it may still be starting: call its wait_ready before use.
+
+    home: the folder below which the local server's database and logs are kept.
+    Inside the block the environment points Prefect to the server, so import Prefect there: it reads the
+    environment once, and the import takes seconds in which the server starts. Raises ServerError.
+    """
+    named_url = os.environ.get(API_URL, "").strip()
+    if named_url:
+        if trouble := _trouble(named_url):
+            raise ServerError(
+                f"{API_URL}={named_url}: no Prefect server answers there ({trouble}); start it, or unset the "
+                "variable to have a local one started"
+            )
+        with _environment({"DO_NOT_TRACK": "1"}):
+            yield Server(named_url)
+        return
+    folder = home / "prefect"
+    with (
+        local_server(folder, say) as local,
+        _environment({**environment(folder), API_URL: local.api_url}),
+    ):
+        yield Server(local.api_url, local)
+
+
+def _trouble(api_url: str) -> str | None:
+    """Why no Prefect server answers at the address, or None where one does."""
+    try:
+        with urllib.request.urlopen(f"{api_url.rstrip('/')}/health", timeout=10):
+            return None
+    except urllib.error.HTTPError as error:
+        # Prefect Cloud and servers with a password answer only those who have the key, as the client will.
+        return None if error.code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN) else str(error)
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "reason", error))
+
+
+def _end_of_log(local: LocalServer | None) -> str:
+    if local is None:
+        return ""
+    lines = [line for line in Path(local.log_path).read_text(errors="replace").splitlines() if line.strip()]
+    return f"; {local.log_path} ends: {' / '.join(lines[-LOG_LINES:]) or '(empty)'}"
+
+
+@contextmanager
+def _environment(changes: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,26 @@
+"""What the tasks share: each shows a stage that the engine has started by itself."""
+
+from typing import Any
+
+from prefect import get_run_logger
+from prefect.cache_policies import NO_CACHE
+
+import engine
+from engine import StageSummary
+from engine.proofs import Stage
+from tasks.key import Key
+
+# Prefect walks, hashes and keeps what a task is given and returns. So tasks are given keys and return a few
+# words; what is large never leaves the engine.
+OPTIONS: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False}
+
+
+async def follow(key: Key, stage: Stage) -> StageSummary:
+    """Wait until the stage is finished. Raises ProofFailed or ProofCancelled where it never will be.
+
+    To be called once the stage has started: what a proof waits for, memory above all, is awaited outside of
+    tasks, so that a task's time is the stage's, and a proof that waits occupies nothing.
+    """
+    summary = await engine.current().wait_finished(key.proof_id, stage, key.partition)
+    get_run_logger().info("%s, %.2f s", summary.detail, summary.seconds)
+    return summary

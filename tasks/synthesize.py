@@ -1,0 +1,13 @@
+"""A partition's witness, and the values of its constraints."""
+
+from prefect import task
+
+from engine import StageSummary
+from tasks.follow import OPTIONS, follow
+from tasks.key import Key
+
+
+@task(task_run_name="synthesize {key.name}", **OPTIONS)
+async def synthesize(key: Key) -> StageSummary:
+    """Wait until the partition is synthesized."""
+    return await follow(key, "synthesize")
