@@ -22,7 +22,7 @@ from groth16.witness import Witness
 from kernels.fields import Curve, curve_of_scalar_modulus
 
 _PAGE_BYTES = 1 << 16
-_BUFFER_PAGES = 16
+_BUFFER_BYTES = 1 << 20  # through which a witness leaves the calculator
 _EXCEPTIONS = {
     1: "a signal was not found",
     2: "too many signals were set",
@@ -94,7 +94,7 @@ class WitnessCalculator:
         exports = {export.name: export.type for export in self._module.exports}
         memory = exports["memory"]
         assert isinstance(memory, wasmtime.MemoryType)
-        return (memory.limits.min + _BUFFER_PAGES) * _PAGE_BYTES
+        return memory.limits.min * _PAGE_BYTES + _BUFFER_BYTES
 
     def calculate(self, inputs: Mapping[str, Any]) -> Witness:
         """The witness for inputs as in circom's JSON files (see `inputs`).
@@ -205,13 +205,13 @@ class _Instance:
         """All wires' values: (n_wires, 4) uint64 limbs, canonical."""
         store, memory, size = self._store, self._memory, self._element_bytes
         n_wires = self._call("getWitnessSize")
-        buffer = memory.grow(store, _BUFFER_PAGES) * _PAGE_BYTES
+        buffer = memory.grow(store, -(-_BUFFER_BYTES // _PAGE_BYTES)) * _PAGE_BYTES
         gather = wasmtime.Instance(store, gather_module, [memory, self._exports["getWitness"]]).exports(
             store
         )["gather"]
         assert isinstance(gather, wasmtime.Func)
         values = np.empty((n_wires, size // 8), np.uint64)
-        step = _BUFFER_PAGES * _PAGE_BYTES // size
+        step = _BUFFER_BYTES // size
         for start in range(0, n_wires, step):
             stop = min(start + step, n_wires)
             gather(store, start, stop, self._shared, buffer, size)
