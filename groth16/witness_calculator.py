@@ -88,14 +88,6 @@ class WitnessCalculator:
                 f"{path}: has no {min(missing)}, it was not made by circom 2: compile it with that"
             )
 
-    @property
-    def memory_bytes(self) -> int:
-        """What one calculation takes while it runs; circom lays a circuit's memory out beforehand."""
-        exports = {export.name: export.type for export in self._module.exports}
-        memory = exports["memory"]
-        assert isinstance(memory, wasmtime.MemoryType)
-        return memory.limits.min * _PAGE_BYTES + _BUFFER_BYTES
-
     def calculate(self, inputs: Mapping[str, Any]) -> Witness:
         """The witness for inputs as in circom's JSON files (see `inputs`).
 

@@ -41,7 +41,6 @@ _PROTOCOLS = {1: "Groth16", 2: "PLONK", 10: "FFLONK"}
 _GROTH16 = 1
 COEFFICIENT_BYTES = 44
 _COUNTS = struct.Struct("<III")
-_PAGE_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -106,12 +105,6 @@ class ProvingKey(KeyPoints):
     """A key read from a file; its long arrays are mapped, and read from disk when they are first used."""
 
     header: KeyHeader
-
-    def load(self) -> None:
-        """Bring every mapped page into memory: the disk is waited for here, not in the first proof."""
-        for name in POINT_SECTIONS:
-            points: Points = getattr(self, name)
-            points.reshape(-1)[:: _PAGE_BYTES // 8].max(initial=0)
 
 
 def read_header(path: str | Path) -> KeyHeader:

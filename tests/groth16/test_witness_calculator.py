@@ -100,10 +100,6 @@ def test_what_a_circuit_logs_is_not_printed(
     assert capfd.readouterr() == ("", "")
 
 
-def test_memory_is_known_beforehand(calculator: WitnessCalculator) -> None:
-    assert 1 << 20 < calculator.memory_bytes < 64 << 20
-
-
 def wat(text: str, to: Path) -> Path:
     to.write_bytes(wasmtime.wat2wasm(text))
     return to

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from groth16 import sizes
 from groth16.errors import InputError
 from groth16.witness import Witness, read_witness
-from groth16.zkey import POINT_SECTIONS, ProvingKey, check_pair, read_header, read_proving_key
+from groth16.zkey import ProvingKey, check_pair, read_header, read_proving_key
 from kernels.encoding import decode_points, ints_to_limbs
 from kernels.fields import CURVES
 from tests.groth16.oracle import LIBRARIES
@@ -60,25 +59,6 @@ def test_every_long_array_is_on_its_curve_by_py_ecc(curve: str) -> None:
                 assert library.is_on_curve((library.FQ2(x), library.FQ2(y), library.FQ2.one()), library.b2)
             else:
                 assert library.is_on_curve((library.FQ(x), library.FQ(y), library.FQ.one()), library.b)
-
-
-def test_loading_touches_every_array_and_changes_none() -> None:
-    key = key_of("bn254")
-    before = {name: getattr(key, name).copy() for name in POINT_SECTIONS}
-    key.load()
-    assert all(np.array_equal(before[name], getattr(key, name)) for name in POINT_SECTIONS)
-
-
-@pytest.mark.parametrize("curve", NAMES)
-def test_sizes_are_those_of_the_arrays(curve: str) -> None:
-    key = key_of(curve)
-    assert key.header.srs_bytes == sum(getattr(key, name).nbytes for name in POINT_SECTIONS)
-    witness = read_witness(sample(curve, "sample.wtns"))
-    assert sizes.witness_bytes(key.header) == witness.values.nbytes
-    vector = 16 * 32
-    assert sizes.phase1_bytes(key.header) == 2 * vector + vector // 2
-    assert sizes.phase2_bytes(key.header) >= witness.values.nbytes + vector
-    assert sizes.phase2_bytes(key.header, threads=4) > sizes.phase2_bytes(key.header)
 
 
 def test_key_and_witness_must_match() -> None:
@@ -148,4 +128,3 @@ def test_a_circuit_without_private_wires_has_no_c_points(tmp_path: Path) -> None
     }
     key = read_proving_key(rebuilt(sample("bn254", "sample.zkey"), tmp_path / "public.zkey", changes))
     assert key.c.shape == (0, 2, 4)
-    key.load()
