@@ -192,9 +192,8 @@ def _hard_part_bn(f: Fq12) -> Fq12:
     λ_1 = 12x³ + 6x² + 4x, λ_2 = λ_1 + 2x, λ_0 = λ_2 + 6x² + 1, λ_3 = λ_1 − 1.
     """
     x = f.curve.x
-    f_x = f.unitary_power(x)
-    f_2x = f_x * f_x
-    f_6x2 = (f_2x * f_x).unitary_power(x)
+    f_2x = (f * f).unitary_power(x)
+    f_6x2 = (f_2x * f_2x * f_2x).unitary_power(x)
     f_12x3 = (f_6x2 * f_6x2).unitary_power(x)
     f_1 = f_12x3 * f_6x2 * f_2x * f_2x
     f_2 = f_1 * f_2x

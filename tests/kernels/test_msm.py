@@ -1,0 +1,144 @@
+"""Sums of multiples against py_ecc: points are known multiples of the generator, so one product checks."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from kernels.cpu import msm as module
+from kernels.cpu.msm import msm, signed_digit, window_bias, window_count
+from kernels.encoding import encode_points, ints_to_limbs
+from kernels.fields import BLS12_381, BN254
+from kernels.parallel import PoolRunner, serial
+from tests.kernels.points import (
+    GROUPS,
+    WITH_COFACTOR,
+    add,
+    decoded,
+    multiples,
+    multiply,
+    name,
+    negative,
+    off_subgroup,
+)
+
+each_group = pytest.mark.parametrize("G", GROUPS, ids=name)
+SIZES = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65]
+
+
+def check(G, logarithms, scalars, run=serial):
+    """Points are logarithms[i]·G, each below 40 in size."""
+    table = multiples(G, 40)
+    points = encode_points(G, [table[i] if i >= 0 else negative(G, table[-i]) for i in logarithms])
+    got = decoded(G, msm(G, points, ints_to_limbs(scalars, 4), run))
+    total = sum(i * s for i, s in zip(logarithms, scalars, strict=True))
+    assert got == multiply(G, G.generator, total % G.order)
+
+
+@each_group
+@pytest.mark.parametrize("n", SIZES)
+def test_random_scalars_of_every_size(G, n):
+    rng = random.Random(n)
+    check(G, [rng.randrange(40) for _ in range(n)], [rng.randrange(G.order) for _ in range(n)])
+
+
+@pytest.mark.parametrize("G", [BN254.g1, BLS12_381.g1], ids=name)
+@pytest.mark.parametrize("n", [1023, 1024, 1025, 5000])
+def test_wide_windows(G, n):
+    rng = random.Random(n)
+    check(G, [rng.randrange(40) for _ in range(n)], [rng.randrange(G.order) for _ in range(n)])
+
+
+@each_group
+@pytest.mark.parametrize("n", [1, 2, 9, 64])
+def test_all_scalars_equal(G, n):
+    for scalar in (0, 1, 2, G.order - 1, G.order - 2, (G.order - 1) // 2, 1 << 253):
+        check(G, [1 + i % 39 for i in range(n)], [scalar] * n)
+
+
+@each_group
+def test_equal_and_opposite_points_and_infinity_in_one_bucket(G):
+    for scalar in (1, 5, G.order - 1):
+        check(G, [3, 3, 3, 3], [scalar] * 4)
+        check(G, [3, -3], [scalar] * 2)
+        check(G, [3, -3, 3, 0, -3, 3, 3], [scalar] * 7)
+        check(G, [0, 0, 0], [scalar] * 3)
+    check(G, [7, 7], [1, G.order - 1])
+
+
+@each_group
+@given(data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_mixed_edges(G, data):
+    edges = st.sampled_from([0, 1, 2, G.order - 1, G.order - 2, 1 << 64, (1 << 128) - 1])
+    pairs = st.tuples(st.integers(-4, 4), edges | st.integers(0, G.order - 1))
+    logarithms, scalars = zip(*data.draw(st.lists(pairs, min_size=1, max_size=40)), strict=True)
+    check(G, list(logarithms), list(scalars))
+
+
+@pytest.mark.parametrize("G", WITH_COFACTOR, ids=name)
+def test_points_outside_the_subgroup(G):
+    outside = off_subgroup(G)
+    points = encode_points(G, [outside, G.generator, outside])
+    scalars = [G.order - 1, 3, 2]
+    expected = add(G, multiply(G, outside, G.order + 1), multiply(G, G.generator, 3))
+    assert decoded(G, msm(G, points, ints_to_limbs(scalars, 4), serial)) == expected
+
+
+@each_group
+def test_ranges_of_points_on_many_threads(G, monkeypatch):
+    monkeypatch.setattr(module, "FEWEST_POINTS_A_TASK", 50)
+    rng = random.Random(1)
+    logarithms, scalars = zip(*((rng.randrange(40), rng.randrange(G.order)) for _ in range(333)), strict=True)
+    with ThreadPoolExecutor(2) as pool:
+        for threads in (1, 2, 128, 1000):  # 1000 threads: ranges as small as allowed
+            check(G, logarithms, scalars, PoolRunner(pool, threads))
+    monkeypatch.setattr(module, "MOST_POINTS_A_TASK", 100)
+    check(G, logarithms, scalars)
+
+
+def test_read_only_and_unaligned_inputs_share_one_compiled_kernel():
+    G = BN254.g1
+    points, scalars = encode_points(G, multiples(G, 9)), ints_to_limbs(range(9), 4)
+    expected = msm(G, points, scalars, serial)
+    compiled = len(module._add_window.signatures)
+    shifted = [np.frombuffer(b"12" + a.tobytes(), np.uint8)[2:].view(np.uint64) for a in (points, scalars)]
+    got = msm(G, shifted[0].reshape(points.shape), shifted[1].reshape(scalars.shape), serial)
+    assert np.array_equal(got, expected)
+    assert len(module._add_window.signatures) == compiled
+
+
+@pytest.mark.parametrize("G", [BN254.g1, BLS12_381.g2], ids=name)
+def test_misshapen_inputs_are_refused(G):
+    points, scalars = encode_points(G, multiples(G, 3)), ints_to_limbs(range(3), 4)
+    for wrong in (scalars[:2], scalars[:, :3], scalars.astype(np.int64)):
+        with pytest.raises(ValueError, match="scalars are"):
+            msm(G, points, wrong, serial)
+    for wrong in (points[:, 0], points.reshape(3, -1), points.astype(np.int64)):
+        with pytest.raises(ValueError, match="points are"):
+            msm(G, wrong, scalars, serial)
+
+
+@njit
+def digits(scalars, bias, window_bits, count):
+    return [signed_digit(scalars, 1, bias, window_bits, window) for window in range(count)]
+
+
+@pytest.mark.parametrize("order", [BN254.fr.modulus, BLS12_381.fr.modulus])
+@given(data=st.data(), bits=st.integers(2, 16))
+@settings(max_examples=100, deadline=None)
+def test_digits_make_up_the_scalar(order, data, bits):
+    scalar = data.draw(
+        st.sampled_from([0, 1, order - 1, (1 << 253) - 1, 1 << 253]) | st.integers(0, order - 1)
+    )
+    count = window_count(order, bits)
+    found = digits(ints_to_limbs([7, scalar], 4), window_bias(bits, count), bits, count)
+    half = 1 << (bits - 1)
+    assert all(-half <= digit < half for digit in found)
+    assert sum(int(digit) << bits * window for window, digit in enumerate(found)) == scalar
+    if scalar < half:
+        assert not any(found[1:])  # small scalars cost one addition
