@@ -20,6 +20,12 @@ class Memory:
     available_bytes: int
     source: str
 
+    def describe(self) -> str:
+        """For the end of a refusal."""
+        return (
+            f"{format_size(self.available_bytes)} of {self.source}'s {format_size(self.total_bytes)} is free"
+        )
+
 
 def memory(proc: Path = cgroup.PROC) -> Memory:
     """The smallest of the machine's memory and the limits of the process's control groups.
@@ -45,14 +51,14 @@ def budget_bytes(config: Config, found: Memory) -> int:
     if isinstance(asked, int):
         if asked > found.available_bytes:
             raise EngineError(
-                f"memory.total_budget is {format_size(asked)}, but {_described(found)}; "
+                f"memory.total_budget is {format_size(asked)}, but {found.describe()}; "
                 "ask for less, or free memory"
             )
         return asked
     if found.available_bytes <= margin_bytes:
         raise EngineError(
             f'memory.total_budget is "auto" and the safety margin {format_size(margin_bytes)}, but '
-            f"{_described(found)}; set memory.total_budget or a smaller memory.safety_margin"
+            f"{found.describe()}; set memory.total_budget or a smaller memory.safety_margin"
         )
     return found.available_bytes - margin_bytes
 
@@ -78,9 +84,3 @@ def threads(configured: int) -> int:
     if configured:
         return configured
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _described(found: Memory) -> str:
-    return (
-        f"{format_size(found.available_bytes)} of {found.source}'s {format_size(found.total_bytes)} is free"
-    )

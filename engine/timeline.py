@@ -77,8 +77,7 @@ class Timeline:
                 self._finish(partition, "verify", at_s)
                 self._end(partition, at_s, "succeeded")
             case Failed(partition, why):
-                stopped = partition in self._stopping
-                self._end(partition, at_s, "cancelled" if stopped else "failed", None if stopped else why)
+                self._end(partition, at_s, "failed", why)
 
     def _decided(self, decision: Decision, at_s: float) -> None:
         match decision:
@@ -111,10 +110,12 @@ class Timeline:
         self._progress[partition.job_id].finish(stage, partition.index, at_s)
 
     def _end(self, partition: PartitionId, at_s: float, state: State, error: str | None = None) -> None:
+        if partition in self._stopping:  # whatever it answers, its proof is over
+            self._stopping.remove(partition)
+            state, error = "cancelled", None
         self._recorder.leave(partition, at_s)
         self._recorder.partition(partition, state=state, error=error)
         self._open[partition.job_id].remove(partition)
-        self._stopping.discard(partition)
 
     def _note_wait(self, partition: PartitionId) -> None:
         try:

@@ -1,0 +1,139 @@
+"""One proof or one development key in this process: no policy, no history, nothing running afterwards."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from config import format_size
+from engine import diagnosis, stages
+from engine.catalog import CircuitSpec
+from engine.circuit import LoadedKey, OpenCircuit, open_circuit
+from engine.errors import EngineError
+from engine.limits import memory
+from engine.work import Work
+from groth16.errors import InputError, VerificationFailed
+from groth16.matrices import Matrices
+from groth16.proof import write_proof, write_public
+from groth16.r1cs import read_r1cs
+from groth16.setup import setup
+from kernels.cache import is_warm
+from kernels.parallel import PoolRunner, Run
+
+Report = Callable[[str], None]
+
+
+@dataclass
+class Outcome:
+    """A verified proof in its files. `seconds`: by stage, in order, and in "total"."""
+
+    proof: Path
+    public: Path
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self) | {"proof": str(self.proof), "public": str(self.public)}
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        started_s = time.perf_counter()
+        yield
+        self.seconds[stage] = time.perf_counter() - started_s
+
+
+def prove_files(
+    zkey: Path,
+    witness: Path,
+    proof: Path,
+    public: Path,
+    *,
+    threads: int,
+    wasm: Path | None = None,
+    r1cs: Path | None = None,
+    report: Report = lambda _: None,
+) -> Outcome:
+    """Prove, check the proof by pairing, and write it. `witness` is the inputs' JSON where `wasm` is given.
+
+    Raises InputError or EngineError, in one line, for what cannot be used. A witness that does not satisfy
+    the circuit is named by its first failing constraint where `r1cs` is given.
+    """
+    outcome = Outcome(proof, public)
+    for path in (proof, public):
+        _check_writable(path)
+    sources = {"witness": witness} if wasm is None else {"wasm": wasm, "inputs": witness}
+    spec = CircuitSpec(zkey.stem, zkey, r1cs=r1cs, **sources)
+    _tell_if_compiling(report)
+    with outcome.timed("total"), ThreadPoolExecutor(threads, "kernels") as pool:
+        work = _prove(spec, PoolRunner(pool, threads), outcome)
+    assert work.proof is not None, "a verified proof is there"
+    write_proof(proof, work.proof)
+    write_public(public, work.public)
+    return outcome
+
+
+def setup_file(r1cs: Path, output: Path, *, threads: int, report: Report = lambda _: None) -> float:
+    """Make a proving key that is unsafe for production; returns the seconds it took. Raises InputError."""
+    _check_writable(output)
+    circuit = read_r1cs(r1cs)
+    _tell_if_compiling(report)
+    started_s = time.perf_counter()
+    with ThreadPoolExecutor(threads, "kernels") as pool:
+        setup(circuit, output, PoolRunner(pool, threads))
+    return time.perf_counter() - started_s
+
+
+def _prove(spec: CircuitSpec, run: Run, outcome: Outcome) -> Work:
+    circuit = open_circuit(spec)
+    _check_memory(circuit)
+    work = Work(circuit.header)
+    with outcome.timed("witness"):
+        stages.witness(work, circuit.witness_source(None))
+    with outcome.timed("load"):
+        key, matrices = (circuit.loaders[each](run, True) for each in (circuit.srs_key, circuit.pce_key))
+    assert isinstance(key, LoadedKey)
+    assert isinstance(matrices, Matrices)
+    with outcome.timed("synthesize"):
+        stages.synthesize(work, matrices, run)
+    with outcome.timed("quotient"):
+        stages.quotient(work, run)
+    with outcome.timed("prove"):
+        stages.prove(work, key.proving_key, run)
+    with outcome.timed("verify"):
+        _verify(work, key, circuit)
+    return work
+
+
+def _verify(work: Work, key: LoadedKey, circuit: OpenCircuit) -> None:
+    try:
+        stages.verify(work, key.verification_key)
+    except VerificationFailed as error:
+        if circuit.spec.r1cs is None:
+            raise EngineError(str(error)) from error
+        raise diagnosis.explain(circuit.spec.r1cs, circuit.witness_source(None), error) from error
+
+
+def _check_memory(circuit: OpenCircuit) -> None:
+    needed_bytes, found = circuit.shape.entries_bytes + circuit.shape.working_bytes, memory()
+    if needed_bytes > found.available_bytes:
+        raise EngineError(
+            f"{circuit.spec.zkey}: a proof takes {format_size(needed_bytes)}, but {found.describe()}"
+        )
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse now what could not be written after all the work. Raises InputError."""
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(
+            f"{path}: cannot be written, expected a file in a folder that can be: choose another"
+        )
+
+
+def _tell_if_compiling(report: Report) -> None:
+    if not is_warm():
+        report("compiling kernels for this machine, once; takes about a minute")
