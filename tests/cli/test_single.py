@@ -1,0 +1,101 @@
+"""`cuzk setup`, `vkey`, `prove` and `verify` on files, right and wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import examples
+from groth16.inputs import read_inputs
+from groth16.witness import Witness, write_witness
+from groth16.witness_calculator import WitnessCalculator
+from kernels.fields import BLS12_381, BN254
+from tests.cli.conftest import Cuzk, Files, edited, refused, succeed
+
+
+def witness_of(files: Files, path: Path, change: int = 0) -> Path:
+    """The witness of the example's inputs, its first public signal wrong by `change`."""
+    witness = WitnessCalculator(files.wasm).calculate(read_inputs(files.inputs))
+    values = witness.values.copy()
+    values[1, 0] += change
+    write_witness(path, Witness(witness.curve, values))
+    return path
+
+
+def test_a_proof_verifies(cuzk: Cuzk, files: Files) -> None:
+    assert succeed(cuzk("verify", files.vkey, files.public, files.proof)) == "OK\n"
+
+
+def test_prove_takes_a_witness_and_prints_json(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    witness = witness_of(files, tmp_path / "w.wtns")
+    outcome = json.loads(succeed(cuzk("prove", files.zkey, witness, "--json", cwd=tmp_path)))
+    stages = {"load", "witness", "synthesize", "quotient", "prove", "verify", "total"}
+    assert stages == outcome["seconds"].keys()
+    assert outcome["proof"] == "proof.json"
+    proof, public = tmp_path / outcome["proof"], tmp_path / outcome["public"]
+    assert succeed(cuzk("verify", files.vkey, public, proof)) == "OK\n"
+
+
+def test_another_public_signal_is_not_valid(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    wrong = edited(files.public, tmp_path / "public.json", lambda signals: signals.__setitem__(0, "43"))
+    done = cuzk("verify", files.vkey, wrong, files.proof)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "does not verify" in done.stderr
+
+
+def test_another_point_is_not_valid(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    def swap(proof: Any) -> None:
+        proof["pi_a"], proof["pi_c"] = proof["pi_c"], proof["pi_a"]
+
+    assert (
+        cuzk("verify", files.vkey, files.public, edited(files.proof, tmp_path / "p.json", swap)).returncode
+        == 1
+    )
+
+
+def test_a_point_off_the_curve_is_refused(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    wrong = edited(files.proof, tmp_path / "p.json", lambda proof: proof["pi_a"].__setitem__(0, "3"))
+    assert "pi_a" in refused(cuzk("verify", files.vkey, files.public, wrong))
+
+
+def test_a_signal_plus_the_modulus_is_refused(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    modulus = (BLS12_381 if "bls" in str(files.wasm) else BN254).fr.modulus
+
+    def add_modulus(signals: Any) -> None:
+        signals[0] = str(int(signals[0]) + modulus)
+
+    line = refused(
+        cuzk("verify", files.vkey, edited(files.public, tmp_path / "p.json", add_modulus), files.proof)
+    )
+    assert "public signal 0" in line
+
+
+def test_arguments_in_another_order_are_refused(cuzk: Cuzk, files: Files) -> None:
+    assert str(files.proof) in refused(cuzk("verify", files.proof, files.public, files.vkey))
+
+
+@pytest.mark.parametrize("with_r1cs", [True, False])
+def test_a_wrong_witness_is_refused(cuzk: Cuzk, files: Files, tmp_path: Path, with_r1cs: bool) -> None:
+    wrong = witness_of(files, tmp_path / "w.wtns", change=1)
+    options = ["--r1cs", files.r1cs] if with_r1cs else []
+    line = refused(cuzk("prove", files.zkey, wrong, *options, cwd=tmp_path))
+    assert ("constraint 0" in line) == with_r1cs
+    assert "not satisfy" in line
+    assert [path.name for path in tmp_path.iterdir()] == ["w.wtns"]
+
+
+def test_a_key_of_another_curve_is_refused(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    other = "multiplier" if "bls" in str(files.wasm) else "multiplier-bls12381"
+    wasm = examples.CIRCUITS[other].wasm
+    assert "curve" in refused(cuzk("prove", files.zkey, files.inputs, "--wasm", wasm, cwd=tmp_path))
+
+
+def test_setup_says_that_it_is_unsafe(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    done = cuzk("setup", files.r1cs, "-o", tmp_path / "c.zkey")
+    succeed(done)
+    assert "development only" in done.stderr
+    assert "UNSAFE" in succeed(cuzk("setup", "--help"))

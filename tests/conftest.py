@@ -1,0 +1,17 @@
+"""What all tests share: a home of their own, and kernels that are compiled once for the whole run."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import kernels  # noqa: F401 chooses the folder of compiled kernels, before the tests choose another home
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the user's settings, history and keys out of the tests, and the tests out of them."""
+    for name in ("CUZK_CONFIG", "CUZK_HISTORY_URL", "PREFECT_API_URL"):
+        os.environ.pop(name, None)
+    os.environ["CUZK_HOME"] = str(tmp_path_factory.mktemp("home"))
