@@ -11,6 +11,7 @@ from policy import (
     Event,
     Failed,
     Loaded,
+    LoadFailed,
     PartitionId,
     PartitionState,
     Policy,
@@ -66,6 +67,9 @@ class Timeline:
                 self._open[job.id] = {PartitionId(job.id, index) for index in range(job.partitions)}
             case Loaded():
                 self._loaded(at_s)
+            case LoadFailed(_, why):
+                for partition in self._no_longer_loading():
+                    self._end(partition, at_s, "failed", why)
             case Synthesized(partition):
                 self._finish(partition, "synthesize", at_s)
                 self._recorder.enter(partition, "queue", at_s)
@@ -83,6 +87,8 @@ class Timeline:
         match decision:
             case Admit(partition, reserved_bytes):
                 self._recorder.partition(partition, state="running", reserved_bytes=reserved_bytes)
+                if partition.index == 0:  # partitions are admitted in their order
+                    self._recorder.proof(partition.job_id, "running")
                 self._start(partition, "load", at_s)
                 self._loading.append(partition)
                 self._loaded(at_s)
@@ -97,10 +103,14 @@ class Timeline:
 
     def _loaded(self, at_s: float) -> None:
         """Some partitions may have what they need in memory now; until they synthesize they wait again."""
-        for partition in [each for each in self._loading if not self._is(each, PartitionState.LOADING)]:
-            self._loading.remove(partition)
+        for partition in self._no_longer_loading():
             self._finish(partition, "load", at_s)
             self._recorder.enter(partition, "wait", at_s)
+
+    def _no_longer_loading(self) -> list[PartitionId]:
+        gone = [each for each in self._loading if not self._is_loading(each)]
+        self._loading = [each for each in self._loading if each not in gone]
+        return gone
 
     def _start(self, partition: PartitionId, stage: Stage, at_s: float) -> None:
         self._progress[partition.job_id].start(stage, partition.index, at_s)
@@ -124,8 +134,8 @@ class Timeline:
         except KeyError:  # its job has just ended
             return
 
-    def _is(self, partition: PartitionId, state: PartitionState) -> bool:
+    def _is_loading(self, partition: PartitionId) -> bool:
         try:
-            return self._policy.state(partition) is state
-        except KeyError:
+            return self._policy.state(partition) is PartitionState.LOADING
+        except KeyError:  # its job has just ended
             return False

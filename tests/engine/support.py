@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from engine.freeing import Watched
 from policy import Device, Limits, PartitionId
 from policy.codec import decode_decision, decode_event
 
+ROOT = Path(__file__).parents[2]
 CONFIG = Config(synthesis=SynthesisConfig(threads=2), gpus=GpusConfig(gpu_threads=2))
 PATIENCE_S = 120.0
 

@@ -1,0 +1,55 @@
+"""Files appear whole, together, and only for a proof that succeeded."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import Rejected
+from engine.outputs import Outputs
+from groth16.proof import Proof, read_public
+from kernels.encoding import encode_points
+from kernels.fields import BN254
+
+
+def some_proof() -> Proof:
+    g1, g2 = BN254.g1, BN254.g2
+    a, b = encode_points(g1, [g1.generator])[0], encode_points(g2, [g2.generator])[0]
+    return Proof(BN254, a, b, np.zeros_like(a))
+
+
+def test_nothing_has_its_name_before_all_is_published(tmp_path: Path) -> None:
+    outputs = Outputs(tmp_path / "out", 2, "token")
+    outputs.prepare()
+    for index in range(2):
+        outputs.write(index, some_proof(), [7 + index])
+    assert all(path.name.startswith(".") for path in outputs.directory.iterdir())
+    outputs.publish()
+    names = {path.name for path in outputs.directory.iterdir()}
+    assert names == {"proof_0.json", "proof_1.json", "public_0.json", "public_1.json"}
+    assert read_public(outputs.paths(1)[1], BN254) == [8]
+
+
+def test_what_is_discarded_leaves_no_file(tmp_path: Path) -> None:
+    outputs = Outputs(tmp_path, 1, "token")
+    outputs.write(0, some_proof(), [])
+    outputs.discard()
+    outputs.publish()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_proofs_in_one_folder_do_not_share_temporary_files(tmp_path: Path) -> None:
+    first, second = (Outputs(tmp_path, 1, token) for token in ("first", "second"))
+    first.write(0, some_proof(), [1])
+    second.write(0, some_proof(), [2])
+    first.discard()
+    second.publish()
+    assert read_public(tmp_path / "public.json", BN254) == [2]
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        Rejected, match=r"file/below: cannot write proofs there \(.+\); choose another folder"
+    ):
+        Outputs(tmp_path / "file" / "below", 1, "token").prepare()
