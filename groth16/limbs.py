@@ -16,16 +16,17 @@ _LONGEST_FIELD_BYTES = 64
 def first_not_below(values: NDArray[np.uint64], modulus: int) -> int | None:
     """Index of the first row of (n, L) little-endian limbs that is not below the modulus, None without one.
 
-    Almost every row is settled by its highest limb; only ties are compared as integers.
+    Few rows' highest limb reaches the modulus's, except where there are many small negative numbers.
     """
-    limbs = values.shape[1]
-    top = np.uint64(modulus >> 64 * (limbs - 1))
+    limbs = [np.uint64(modulus >> 64 * i & 0xFFFFFFFFFFFFFFFF) for i in range(values.shape[1])]
     for start in range(0, len(values), _ROWS_AT_ONCE):
-        highest = values[start : start + _ROWS_AT_ONCE, -1]
-        for row in np.flatnonzero(highest >= top):
-            index = start + int(row)
-            if int.from_bytes(values[index].tobytes(), "little") >= modulus:
-                return index
+        block = values[start : start + _ROWS_AT_ONCE]
+        close = np.flatnonzero(block[:, -1] >= limbs[-1])
+        not_below = np.ones(len(close), bool)
+        for column, limb in zip(block[close].T, limbs, strict=True):  # the last, highest limb decides
+            not_below = (column > limb) | ((column == limb) & not_below)
+        if not_below.any():
+            return start + int(close[not_below.argmax()])
     return None
 
 
