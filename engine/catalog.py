@@ -14,6 +14,7 @@ from policy import Priority
 class CircuitSpec:
     """A circuit to prove: its key, and its witness as a file or as a calculator with inputs.
 
+    proving_threads: how many threads prove, which the working memory depends on; 0: every processor.
     development: the key at `zkey` is made from `r1cs` on first use (see `development_keys`).
     """
 
@@ -25,6 +26,7 @@ class CircuitSpec:
     r1cs: Path | None = None
     partitions: int = 1
     priority: Priority = Priority.NORMAL
+    proving_threads: int = 0
     development: bool = False
 
     def __post_init__(self) -> None:
@@ -34,17 +36,18 @@ class CircuitSpec:
 
 def resolve(name: str, config: Config) -> CircuitSpec:
     """The circuit of that name in the settings, else the bundled one; EngineError, with the nearest."""
+    proving_threads = config.gpus.gpu_threads
     if name in config.circuits:
-        return _configured(name, config.circuits[name])
+        return _configured(name, config.circuits[name], proving_threads)
     if name in examples.CIRCUITS:
-        return _bundled(examples.CIRCUITS[name], config.srs.param_cache)
+        return _bundled(examples.CIRCUITS[name], config.srs.param_cache, proving_threads)
     known = [*config.circuits, *examples.CIRCUITS]
     guess = nearest(name, known)
     meant = f"did you mean {guess!r}?" if guess else f"there are {', '.join(known)}"
     raise EngineError(f"circuit {name!r} is neither in [circuits] of the settings nor bundled; {meant}")
 
 
-def _configured(name: str, circuit: CircuitConfig) -> CircuitSpec:
+def _configured(name: str, circuit: CircuitConfig, proving_threads: int) -> CircuitSpec:
     return CircuitSpec(
         name=name,
         zkey=circuit.zkey,
@@ -54,10 +57,11 @@ def _configured(name: str, circuit: CircuitConfig) -> CircuitSpec:
         r1cs=circuit.r1cs,
         partitions=circuit.partitions,
         priority=Priority[circuit.priority.upper()],
+        proving_threads=proving_threads,
     )
 
 
-def _bundled(circuit: examples.BundledCircuit, param_cache: Path) -> CircuitSpec:
+def _bundled(circuit: examples.BundledCircuit, param_cache: Path, proving_threads: int) -> CircuitSpec:
     # The key belongs to what is in the circuit's file, whatever version of this program brought it.
     digest = hashlib.sha256(circuit.r1cs.read_bytes()).hexdigest()[:16]
     return CircuitSpec(
@@ -66,5 +70,6 @@ def _bundled(circuit: examples.BundledCircuit, param_cache: Path) -> CircuitSpec
         wasm=circuit.wasm,
         inputs=circuit.inputs,
         r1cs=circuit.r1cs,
+        proving_threads=proving_threads,
         development=True,
     )

@@ -14,6 +14,7 @@ from engine.caches import Loader
 from engine.calculator_size import compiled_bytes, instance_bytes
 from engine.catalog import CircuitSpec
 from engine.errors import EngineError
+from engine.limits import threads
 from groth16 import sizes
 from groth16.inputs import read_inputs
 from groth16.key_check import check_points
@@ -87,7 +88,8 @@ def open_circuit(spec: CircuitSpec) -> OpenCircuit:
         f"pce:{key}": partial(_same_file, spec.zkey, key, partial(_load_pce, spec.zkey)),
     }
     calculator_key = None
-    phase1_bytes, phase2_bytes = sizes.phase1_bytes(header), sizes.phase2_bytes(header)
+    phase1_bytes = sizes.phase1_bytes(header)
+    phase2_bytes = sizes.phase2_bytes(header, threads(spec.proving_threads))
     if spec.wasm is not None:
         wasm = file_identity(spec.wasm)
         calculator_key = f"wasm:{wasm}"

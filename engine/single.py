@@ -66,7 +66,7 @@ def prove_files(
     for path in (proof, public):
         _check_writable(path)
     sources = {"witness": witness} if wasm is None else {"wasm": wasm, "inputs": witness}
-    spec = CircuitSpec(zkey.stem, zkey, r1cs=r1cs, **sources)
+    spec = CircuitSpec(zkey.stem, zkey, r1cs=r1cs, proving_threads=threads, **sources)
     _tell_if_compiling(report)
     with outcome.timed("total"), ThreadPoolExecutor(threads, "kernels") as pool:
         work = _prove(spec, PoolRunner(pool, threads), outcome)
