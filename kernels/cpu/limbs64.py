@@ -119,7 +119,7 @@ def _add_modulus_if_negative(builder: Builder, field: Field, value: Any) -> Any:
 
 
 def _add(builder: Builder, field: Field, a: Words, b: Words) -> Words:
-    """Word by word: as wide integers, LLVM would regroup a sum of shifted words and add each one by itself."""
+    """Word by word: LLVM would regroup a sum of wide integers, and carry each of the words through alone."""
     total, carry = [], ir.Constant(I64, 0)
     for x, y in zip(a, b, strict=True):
         partial = builder.uadd_with_overflow(x, y)
