@@ -12,7 +12,7 @@ _FEWEST_POINTS = 1 << 12
 
 
 def check_points(key: ProvingKey, run: Run) -> None:
-    """Raise InputError, naming section and index, for a coordinate not below the modulus or point off the curve.
+    """Raise InputError, naming section and index, for a coordinate not reduced or a point off the curve.
 
     Membership in the prime-order subgroup is not checked: it costs as much as a proof, and a proof made with
     such a point does not verify.

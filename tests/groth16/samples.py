@@ -36,7 +36,8 @@ def sections_of(path: Path) -> dict[int, bytes]:
 def rebuilt(path: Path, to: Path, changes: Mapping[int, bytes | None]) -> Path:
     """A copy of a container with some sections replaced, or left out for None, and others added."""
     data = path.read_bytes()
-    sections = {number: part for number, part in (sections_of(path) | changes).items() if part is not None}
+    merged: dict[int, bytes | None] = {**sections_of(path), **changes}
+    sections = {number: part for number, part in merged.items() if part is not None}
     to.write_bytes(oracle.binary_file(data[:4], struct.unpack_from("<I", data, 4)[0], sections))
     return to
 

@@ -62,7 +62,7 @@ INFINITY = {"vk_alpha_1": ["0", "1", "0"], "vk_delta_2": [["0", "0"], ["1", "0"]
         ({"IC": [["1", "3", "1"]] * 4}, "IC point 0 is not a point"),
         (
             {"vk_gamma_2": key_json("bls12381")["vk_gamma_2"]},
-            "vk_gamma_2 .* expected less than the modulus",
+            "vk_gamma_2.* expected less than the modulus",
         ),
         ({"vk_alpha_1": INFINITY["vk_alpha_1"]}, "alpha_g1 is the point at infinity"),
         ({"vk_delta_2": INFINITY["vk_delta_2"]}, "delta_g2 is the point at infinity"),
