@@ -56,6 +56,9 @@ types: $(developed)
 pytest: $(developed) node_modules/.package-lock.json
 	@$(python) -m pytest
 
+examples: node_modules/.package-lock.json
+	@examples/build.sh
+
 lock:
 	@command -v uv >/dev/null || { echo "make: pinning needs uv (pip install uv)" >&2; exit 2; }
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

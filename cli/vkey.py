@@ -22,8 +22,7 @@ from cli.options import INPUT_FILE, OUTPUT_FILE
 )
 def vkey(zkey: Path, output: Path) -> None:
     """Write the verification key that belongs to a proving key, as snarkjs does."""
-    from groth16.verification_key import write_verification_key
-    from groth16.zkey import read_verification_key_of
+    from groth16.verification_key import read_verification_key_of, write_verification_key
 
     write_verification_key(output, read_verification_key_of(zkey))
     print(f"{output} written")
