@@ -130,7 +130,8 @@ class Timeline:
     def _note_wait(self, partition: PartitionId) -> None:
         try:
             if self._policy.wait_cause(partition) in WAITS:
-                self._recorder.waits(partition, self._policy.explain(partition))
+                sentence = self._policy.explain(partition)
+                self._recorder.waits(partition, sentence.removeprefix(f"{partition} "))
         except KeyError:  # its job has just ended
             return
 
