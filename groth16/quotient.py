@@ -1,0 +1,31 @@
+"""The quotient h = (A·B − C)/Z as snarkjs's keys want it: by its values on the odd coset.
+
+With n the domain's size, A·B − C has degree below 2n and vanishes on <w_2n>'s even powers, the domain; its
+values on the odd powers w_2n·<w_n> therefore determine it. The key holds the Lagrange basis of those points,
+over delta, so these values are the scalars of its MSM and no division by Z takes place.
+"""
+
+from __future__ import annotations
+
+from groth16.synthesis import Evaluations, Scalars
+from kernels.cpu.ntt import domain_of
+from kernels.cpu.vectors import from_montgomery, multiply_subtract
+from kernels.fields import Curve
+from kernels.parallel import Run, run_chunks
+
+
+def quotient(curve: Curve, evaluations: Evaluations, run: Run) -> Scalars:
+    """The values of A·B − C on the odd coset: (domain_size, 4) uint64 limbs, canonical, below the modulus.
+
+    Takes the arrays out of `evaluations` and overwrites them; the result lies in what was a, and b and c are
+    free when this returns. Raises ValueError for a domain whose double exceeds the field's 2-adicity.
+    """
+    field = curve.fr
+    a, b, c = evaluations.take()
+    domain_size = len(a)
+    domain = domain_of(field, domain_size.bit_length() - 1)
+    for values in (a, b, c):
+        domain.to_odd_coset(values, run)
+    run_chunks(run, multiply_subtract, domain_size, field, a, a, b, c)
+    run_chunks(run, from_montgomery, domain_size, field, a, a)
+    return a
