@@ -64,6 +64,5 @@ def decode_points(group: Group, array: Limbs) -> list[Point]:
     """(n, *group.point_shape) -> affine points; all zeros -> None (infinity)."""
     element_shape = group.point_shape[1:]
     flat = from_montgomery_ints(group.field, array.reshape(-1, *element_shape))
-    infinity = ~array.any(axis=tuple(range(1, array.ndim)))
     pairs = zip(flat[0::2], flat[1::2], strict=True)
-    return [None if nothing else pair for pair, nothing in zip(pairs, infinity, strict=True)]
+    return [pair if point.any() else None for pair, point in zip(pairs, array, strict=True)]
