@@ -1,7 +1,7 @@
 """Montgomery products for x86 processors with ADX and BMI2 (Intel since 2014, AMD since 2017).
 
 adcx and adox carry through different flags, so the low and the high halves of a row of products are added
-in two chains at once; LLVM only ever writes one chain. A quarter faster than `limbs64.portable_product`.
+in two chains at once; LLVM only ever writes one chain. A quarter faster than `portable`.
 See Intel, "New Instructions Supporting Large Integer Arithmetic", 2012.
 """
 
@@ -11,10 +11,8 @@ from typing import Any
 
 from llvmlite import binding, ir
 
+from kernels.cpu.words import I64, WORD_MASK, Builder, Words, constant
 from kernels.fields import Field
-
-I64 = ir.IntType(64)
-WORD_MASK = (1 << 64) - 1
 
 
 def available() -> bool:
@@ -25,7 +23,7 @@ def available() -> bool:
     return bool(features.get("adx") and features.get("bmi2"))
 
 
-def product(builder: Any, field: Field, pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[Any]:
+def product(builder: Builder, field: Field, pairs: Sequence[tuple[Words, Words]]) -> Words:
     """Emits Σ a·b / R over the pairs: words of a number below twice the modulus, congruent to it.
 
     (k + 1)·p must be below 2^(64·limbs) for k pairs, so that the running total fits.
@@ -42,7 +40,7 @@ def product(builder: Any, field: Field, pairs: Sequence[tuple[list[Any], list[An
     return [builder.extract_value(registers, i) for i in result]
 
 
-def _in_memory(builder: Any, words: list[Any]) -> Any:
+def _in_memory(builder: Builder, words: Words) -> Any:
     pointer = builder.alloca(I64, len(words))
     for i, word in enumerate(words):
         builder.store(word, builder.gep(pointer, [ir.Constant(I64, i)]))
@@ -55,9 +53,7 @@ def _modulus_in_memory(module: Any, field: Field) -> Any:
     if name not in module.globals:
         variable = ir.GlobalVariable(module, words, name)
         variable.linkage, variable.global_constant = "linkonce_odr", True
-        variable.initializer = ir.Constant(
-            words, [field.modulus >> 64 * i & WORD_MASK for i in range(field.limbs)]
-        )
+        variable.initializer = ir.Constant(words, constant(field.modulus, field.limbs))
     return module.globals[name].bitcast(I64.as_pointer())
 
 

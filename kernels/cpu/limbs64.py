@@ -14,17 +14,14 @@ from typing import Any
 
 from llvmlite import ir
 
-from kernels.cpu import adx
+from kernels.cpu import adx, portable
+from kernels.cpu.words import I64, Builder, Words, constant, to_integer, to_words
 from kernels.fields import Field, QuadraticField
 
-Words = list[Any]  # llvmlite values of type i64, least significant first
-Builder = Any  # llvmlite.ir.IRBuilder
+# What `field` and `formulas` build on.
+__all__ = ["I64", "Builder", "Words", "below_modulus", "call", "constant", "equal", "words_of"]
 
-I64 = ir.IntType(64)
-I128 = ir.IntType(128)
-WORD_MASK = (1 << 64) - 1
-
-USE_ADX = adx.available()
+USE_ADX = adx.available()  # else `portable`
 
 # Passes and returns eleven words in registers; the usual convention six and three, and copying an element
 # through memory costs as much as half a product.
@@ -33,11 +30,6 @@ CALLING_CONVENTION = "x86_regcallcc" if platform.machine() in ("x86_64", "AMD64"
 
 def words_of(field: Field | QuadraticField) -> int:
     return field.limbs if isinstance(field, Field) else 2 * field.base.limbs
-
-
-def constant(value: int, words: int) -> Words:
-    """A number that is known now, as words."""
-    return [ir.Constant(I64, value >> 64 * i & WORD_MASK) for i in range(words)]
 
 
 def call(builder: Builder, field: Field | QuadraticField, operation: str, *operands: Words) -> Words:
@@ -49,7 +41,7 @@ def call(builder: Builder, field: Field | QuadraticField, operation: str, *opera
 
 def equal(builder: Builder, a: Words, b: Words) -> Any:
     """Emits a == b as an i1."""
-    return builder.icmp_unsigned("==", _integer(builder, a), _integer(builder, b))
+    return builder.icmp_unsigned("==", to_integer(builder, a), to_integer(builder, b))
 
 
 def below_modulus(builder: Builder, field: Field | QuadraticField, a: Words) -> Any:
@@ -57,7 +49,7 @@ def below_modulus(builder: Builder, field: Field | QuadraticField, a: Words) -> 
     if isinstance(field, QuadraticField):
         low, high = (below_modulus(builder, field.base, half) for half in _halves(a))
         return builder.and_(low, high)
-    value = _integer(builder, a)
+    value = to_integer(builder, a)
     return builder.icmp_unsigned("<", value, ir.Constant(value.type, field.modulus))
 
 
@@ -81,23 +73,6 @@ def _define(module: Any, field: Field | QuadraticField, operation: str, arity: i
         result = builder.insert_value(result, word, i)
     builder.ret(result)
     return function
-
-
-# --- words and wide integers: LLVM turns arithmetic on an i256 or i384 into add/adc chains -----------------
-
-
-def _integer(builder: Builder, words: Words) -> Any:
-    wide = ir.IntType(64 * len(words))
-    value = builder.zext(words[0], wide)
-    for i in range(1, len(words)):
-        high = builder.shl(builder.zext(words[i], wide), ir.Constant(wide, 64 * i))
-        value = builder.or_(value, high)
-    return value
-
-
-def _words(builder: Builder, value: Any) -> Words:
-    count = value.type.width // 64
-    return [builder.trunc(builder.lshr(value, ir.Constant(value.type, 64 * i)), I64) for i in range(count)]
 
 
 def _is_negative(builder: Builder, value: Any) -> Any:
@@ -127,12 +102,12 @@ def _add(builder: Builder, field: Field, a: Words, b: Words) -> Words:
         overflow = builder.or_(builder.extract_value(partial, 1), builder.extract_value(full, 1))
         total.append(builder.extract_value(full, 0))
         carry = builder.zext(overflow, I64)
-    return _words(builder, _subtract_modulus_once(builder, field, _integer(builder, total)))
+    return to_words(builder, _subtract_modulus_once(builder, field, to_integer(builder, total)))
 
 
 def _sub(builder: Builder, field: Field, a: Words, b: Words) -> Words:
-    difference = builder.sub(_integer(builder, a), _integer(builder, b))
-    return _words(builder, _add_modulus_if_negative(builder, field, difference))
+    difference = builder.sub(to_integer(builder, a), to_integer(builder, b))
+    return to_words(builder, _add_modulus_if_negative(builder, field, difference))
 
 
 def _double(builder: Builder, field: Field | QuadraticField, a: Words) -> Words:
@@ -149,41 +124,9 @@ def _mul(builder: Builder, field: Field, a: Words, b: Words) -> Words:
 
 def _sum_of_products(builder: Builder, field: Field, pairs: Sequence[tuple[Words, Words]]) -> Words:
     """Σ a·b / R with one reduction for all; at most two pairs, and (k + 1)·p < R for k of them."""
-    product = adx.product if USE_ADX else portable_product
-    total = _integer(builder, product(builder, field, pairs))
-    return _words(builder, _subtract_modulus_once(builder, field, total))
-
-
-def portable_product(builder: Builder, field: Field, pairs: Sequence[tuple[Words, Words]]) -> Words:
-    """Emits Σ a·b / R over the pairs, below 2·p.
-
-    CIOS without its second carry word, for which the moduli are small enough (Koç, Acar, Kaliski, "Analyzing
-    and comparing Montgomery multiplication algorithms", 1996).
-    """
-    modulus = constant(field.modulus, field.limbs)
-    negated_inverse = ir.Constant(I64, -pow(field.modulus, -1, 1 << 64) & WORD_MASK)
-    zero = ir.Constant(I64, 0)
-    total: Words = [zero] * field.limbs
-    for i in range(field.limbs):
-        top = zero
-        for a, b in pairs:
-            carry = zero
-            for j in range(field.limbs):
-                total[j], carry = _multiply_add(builder, a[j], b[i], total[j], carry)
-            top = builder.add(top, carry)
-        factor = builder.mul(total[0], negated_inverse)
-        _, carry = _multiply_add(builder, factor, modulus[0], total[0], zero)
-        for j in range(1, field.limbs):
-            total[j - 1], carry = _multiply_add(builder, factor, modulus[j], total[j], carry)
-        total[-1] = builder.add(top, carry)
-    return total
-
-
-def _multiply_add(builder: Builder, a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
-    """(low, high) words of a·b + c + d, which always fits in two."""
-    a, b, c, d = (builder.zext(word, I128) for word in (a, b, c, d))
-    total = builder.add(builder.add(builder.mul(a, b), c), d)
-    return builder.trunc(total, I64), builder.trunc(builder.lshr(total, ir.Constant(I128, 64)), I64)
+    product = adx.product if USE_ADX else portable.product
+    total = to_integer(builder, product(builder, field, pairs))
+    return to_words(builder, _subtract_modulus_once(builder, field, total))
 
 
 def _square(builder: Builder, field: Field, a: Words) -> Words:
@@ -207,7 +150,7 @@ def _inverse(builder: Builder, field: Field, a: Words) -> Words:
     wide = ir.IntType(64 * field.limbs)
     zero, one, modulus = (ir.Constant(wide, value) for value in (0, 1, field.modulus))
     entry, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
-    start = _integer(builder, a)
+    start = to_integer(builder, a)
     builder.cbranch(builder.icmp_unsigned("==", start, zero), end, loop)
 
     builder.position_at_end(loop)
@@ -230,7 +173,7 @@ def _inverse(builder: Builder, field: Field, a: Words) -> Words:
     result = builder.phi(wide)
     result.add_incoming(zero, entry)
     result.add_incoming(next_c, loop)
-    return _words(builder, result)
+    return to_words(builder, result)
 
 
 def _half(builder: Builder, field: Field, value: Any) -> Any:
