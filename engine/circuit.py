@@ -74,13 +74,16 @@ class OpenCircuit:
 
 
 def load_shape(spec: CircuitSpec) -> Circuit:
-    """What the policy reasons about: bytes and entries. Reads the key's head. Raises InputError."""
+    """What the policy reasons about: bytes and entries. Reads the key's head. Raises as `open_circuit`."""
     return open_circuit(spec).shape
 
 
 def open_circuit(spec: CircuitSpec) -> OpenCircuit:
-    """Read the key's head and size everything. Raises InputError for a file that cannot be used."""
+    """Read the key's head and size everything. Raises InputError or EngineError for an unusable file."""
     header = read_header(spec.zkey)
+    for path in (spec.witness, spec.inputs, spec.r1cs):
+        if path is not None:
+            file_identity(path)  # refused now rather than in the middle of a batch
     key = file_identity(spec.zkey)
     entries = [Entry(f"srs:{key}", header.srs_bytes), Entry(f"pce:{key}", header.pce_bytes)]
     loaders: dict[str, Loader] = {
@@ -103,8 +106,11 @@ def open_circuit(spec: CircuitSpec) -> OpenCircuit:
 
 
 def file_identity(path: Path) -> str:
-    """A name for what is in the file now: one that takes its place has another. Raises OSError."""
-    found = path.stat()
+    """A name for what is in the file now: one that takes its place has another. Raises EngineError."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise EngineError(f"{path}: cannot be read ({error.strerror}); check its path") from error
     identity = f"{path.resolve()} {found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
     return f"{path.name}#{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 

@@ -50,6 +50,14 @@ class Engine:
 
     async def __aenter__(self) -> Self:
         running.enter(self)
+        try:
+            self._start()
+        except BaseException:
+            running.leave()
+            raise
+        return self
+
+    def _start(self) -> None:
         start_s = asyncio.get_running_loop().time()
         self._pools = Pools(self._config, self._limits)
         self._executor = Executor(self._policy, self._pools, self._recorder, start_s)
@@ -61,7 +69,6 @@ class Engine:
             self._sample_interval_s,
         )
         self._monitor.start()
-        return self
 
     async def __aexit__(
         self,
@@ -83,8 +90,8 @@ class Engine:
     def submit(self, request: ProofRequest) -> str:
         """Queue a proof and return its id.
 
-        Raises Rejected, with the numbers, for what can never run here or be written there, and InputError for
-        a key that cannot be used.
+        Raises Rejected, with the numbers, for what can never run here or be written there, and InputError or
+        EngineError for files that cannot be used.
         """
         if self._executor.closed:
             raise EngineError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from db import State
-from engine.caches import Caches
+from engine.caches import Caches, Loader
 from engine.circuit import OpenCircuit
 from engine.dispatch import Dispatcher
 from engine.errors import EngineError, ProofCancelled, ProofFailed, Rejected
@@ -70,9 +70,11 @@ class Executor:
     def __init__(self, policy: Policy, pools: Pools, recorder: Recorder, start_s: float) -> None:
         self.proofs: dict[str, ActiveProof] = {}
         self.dispatcher = Dispatcher(policy, self, start_s, self._broken)
-        self._policy, self._pools, self._recorder = policy, pools, recorder
+        self._pools, self._recorder = pools, recorder
         self._timeline = Timeline(policy, recorder)
         self._caches = Caches()
+        self._loaders: dict[str, Loader] = {}
+        self._load_error: Exception | None = None  # while the policy hears of it: the cause of what it fails
         self._runs: dict[PartitionId, PartitionRun] = {}  # those that hold arrays or will
         self._busy: set[PartitionId] = set()  # those of them with a task
         self._tasks: set[asyncio.Task[None]] = set()
@@ -81,6 +83,7 @@ class Executor:
     def submit(self, proof_id: str, proof: ActiveProof, job: Job) -> None:
         """Give the policy a job. Whether it takes it is known when this returns."""
         self.proofs[proof_id] = proof
+        self._loaders.update(proof.circuit.loaders)
         self._timeline.expect(proof_id, proof.progress)
         self.dispatcher.send(Submit(job))
 
@@ -91,14 +94,15 @@ class Executor:
 
     async def close(self) -> None:
         """Cancel whatever is unfinished, wait until it holds nothing, and drop the caches."""
-        for proof_id, proof in self.proofs.items():
+        self._closing.set()
+        for proof_id, proof in reversed(self.proofs.items()):  # those that wait first, so that none starts
             if not proof.progress.ended:
                 self.dispatcher.send(Cancel(proof_id))
-        self._closing.set()
         while self._tasks:
             await asyncio.wait(self._tasks)
         self.dispatcher.cancel_timer()
         self._caches.clear()
+        self._runs.clear()  # none but after a mistake of ours
 
     def observe(self, event: Event, decisions: Sequence[Decision], at_s: float) -> None:
         self._timeline.observe(event, decisions, at_s)
@@ -108,6 +112,7 @@ class Executor:
             case Stop(partition):
                 self._stop(partition)
             case Evict(entry):
+                log.info("%s", decision)
                 self._caches.evict(entry.key)
             case Load(entry):
                 self._spawn(self._load(entry))
@@ -134,22 +139,20 @@ class Executor:
             self._caches,
             self._pools,
             self.dispatcher.send,
-            lambda: self._policy.limits.budget_bytes - self._policy.reserved_bytes,
         )
 
     async def _load(self, entry: Entry) -> None:
-        proofs = [proof for proof in self.proofs.values() if entry.key in proof.circuit.loaders]
-        loader = proofs[-1].circuit.loaders[entry.key]
+        loader = self._loaders[entry.key]
         event: Event = Loaded(entry.key)
         try:
             run = self._pools.synthesis(self._closing.is_set)
             await self._pools.blocking(self._caches.load, entry.key, loader, run)
         except Exception as error:
             clear_frames(error)
-            event = LoadFailed(entry.key, wording(error))
-            for proof in proofs:
-                proof.cause = proof.cause or error
+            event, self._load_error = LoadFailed(entry.key, wording(error)), error
+        log.info("%s", event)
         self.dispatcher.send(event)
+        self._load_error = None
 
     def _work(self, partition: PartitionId, stages: Coroutine[Any, Any, Event]) -> None:
         self._busy.add(partition)
@@ -212,8 +215,9 @@ class Executor:
         if why == "cancelled":
             self._end(job_id, at_s, "cancelled", ProofCancelled(f"{proof.name}: cancelled"))
             return
-        failure = ProofFailed(f"{proof.name}: {why if proof.cause is None else wording(proof.cause)}")
-        failure.__cause__ = proof.cause
+        cause = proof.cause or self._load_error
+        failure = ProofFailed(f"{proof.name}: {why if cause is None else wording(cause)}")
+        failure.__cause__ = cause
         self._end(job_id, at_s, "failed", failure)
 
     def _end(self, job_id: str, at_s: float, state: State, error: EngineError | None) -> None:
@@ -225,6 +229,7 @@ class Executor:
             job_id, state, ended_s=at_s, proof_path=proof_path, error=str(error) if error else None
         )
         proof.progress.end(error)
+        log.info("%s: %s", proof.name, state if error is None else error)
 
     def _broken(self, error: Exception) -> None:
         """What the policy believes is no longer true: end everything, and tell everyone why."""

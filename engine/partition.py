@@ -26,13 +26,12 @@ class PartitionRun:
         caches: Caches,
         pools: Pools,
         send: Callable[[Event], None],
-        unreserved_bytes: Callable[[], int],
     ) -> None:
         self.partition = partition
         self.work = Work(circuit.header)
         self._circuit, self._outputs = circuit, outputs
         self._caches, self._pools = caches, pools
-        self._send, self._unreserved_bytes = send, unreserved_bytes
+        self._send = send
 
     async def synthesize(self) -> Event:
         """Witness, then a, b and c."""
@@ -63,11 +62,7 @@ class PartitionRun:
         try:
             await self._pools.blocking(stages.verify, work, verification_key)
         except VerificationFailed as error:
-            r1cs = self._circuit.spec.r1cs
-            if r1cs is not None and diagnosis.needed_bytes(r1cs) <= self._unreserved_bytes():
-                compute = self._circuit.witness_source(None)
-                raise await self._pools.blocking(diagnosis.explain, r1cs, compute, error) from error
-            raise
+            raise await self._pools.blocking(diagnosis.explain, self._circuit, error) from error
         assert work.proof is not None, "a verified proof is there"
         await self._pools.blocking(self._outputs.write, self.partition.index, work.proof, work.public)
 

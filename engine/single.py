@@ -112,9 +112,7 @@ def _verify(work: Work, key: LoadedKey, circuit: OpenCircuit) -> None:
     try:
         stages.verify(work, key.verification_key)
     except VerificationFailed as error:
-        if circuit.spec.r1cs is None:
-            raise EngineError(str(error)) from error
-        raise diagnosis.explain(circuit.spec.r1cs, circuit.witness_source(None), error) from error
+        raise diagnosis.explain(circuit, error) from error
 
 
 def _check_memory(circuit: OpenCircuit) -> None:

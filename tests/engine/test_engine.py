@@ -234,3 +234,16 @@ def test_there_is_one_current_engine_and_only_inside_its_block(multiplier: Circu
     run(steps())
     with pytest.raises(EngineError, match="no engine is running"):
         engine.current()
+
+
+@pytest.mark.parametrize("part", ["zkey", "wasm", "inputs", "r1cs"])
+def test_a_missing_file_is_refused_by_name_at_once(
+    multiplier: CircuitSpec, tmp_path: Path, part: str
+) -> None:
+    async def steps() -> None:
+        spec = replace(multiplier, **{part: tmp_path / "missing"})
+        async with Engine(CONFIG, limits_for(multiplier, 1)) as running:
+            with pytest.raises((EngineError, InputError), match=r"missing: .*[Nn]o such file"):
+                running.submit(request(spec, tmp_path))
+
+    run(steps())

@@ -1,5 +1,7 @@
 """One proof in this process: its files verify, and what cannot be proved is refused in one line."""
 
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,7 @@ from groth16.errors import InputError
 from groth16.proof import read_proof, read_public
 from groth16.verification_key import read_verification_key_of
 from groth16.verifier import verify
+from tests.engine.support import ROOT
 
 
 def prove(spec: CircuitSpec, folder: Path) -> Outcome:
@@ -80,3 +83,11 @@ def test_the_first_run_says_that_it_compiles(
         setup_file(multiplier.r1cs, tmp_path / "key.zkey", threads=1, report=told.append)
     assert len(told) == 1
     assert "compiling" in told[0]
+
+
+def test_a_single_proof_pays_for_no_database() -> None:
+    code = "import sys, engine.single; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert not {"sqlalchemy", "alembic", "prefect"} & set(loaded.stdout.split())
