@@ -30,13 +30,11 @@ def signed_digit(scalars: Any, i: int, bias: Any, window_bits: int, window: int)
     limb, shift = window * window_bits >> 6, np.uint64(window * window_bits & 63)
     low, high, carry = np.uint64(0), np.uint64(0), np.uint64(0)
     for k in range(limb + 2):
+        word = load_word(scalars, SCALAR_LIMBS * i + k) if k < SCALAR_LIMBS else np.uint64(0)
         low = high
-        high = load_word(bias, k) + carry
-        carry = np.uint64(high < carry)
-        if k < SCALAR_LIMBS:
-            word = load_word(scalars, SCALAR_LIMBS * i + k)
-            high += word
-            carry += np.uint64(high < word)
+        # The bias has one bit set in every two or more, so that adding the carry to its word never overflows.
+        high = load_word(bias, k) + carry + word
+        carry = np.uint64(high < word)
     # Two shifts, as one by 64 − 0 bits would be undefined.
     value = low >> shift | high << np.uint64(1) << (np.uint64(63) - shift)
     mask = (np.uint64(1) << np.uint64(window_bits)) - np.uint64(1)

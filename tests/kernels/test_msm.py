@@ -27,6 +27,7 @@ from tests.kernels.points import (
 )
 
 each_group = pytest.mark.parametrize("G", GROUPS, ids=name)
+WORDS = [1 << 64, 1 << 128, 1 << 192, 1 << 253]
 SIZES = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65]
 
 
@@ -89,6 +90,14 @@ def test_points_outside_the_subgroup(G):
     assert decoded(G, msm(G, points, ints_to_limbs(scalars, 4), serial)) == expected
 
 
+def test_point_with_x_zero_is_no_infinity():
+    G = BLS12_381.g1
+    points = encode_points(G, [(0, 2), None, (0, 2), G.generator])
+    for scalars in ([1, 1, 0, 0], [1, 1, 1, 0], [5, 3, 0, 2]):
+        expected = add(G, multiply(G, (0, 2), scalars[0] + scalars[2]), multiply(G, G.generator, scalars[3]))
+        assert decoded(G, msm(G, points, ints_to_limbs(scalars, 4), serial)) == expected
+
+
 @each_group
 def test_ranges_of_points_on_many_threads(G, monkeypatch):
     monkeypatch.setattr(module, "FEWEST_POINTS_A_TASK", 50)
@@ -133,7 +142,8 @@ def digits(scalars, bias, window_bits, count):
 @settings(max_examples=100, deadline=None)
 def test_digits_make_up_the_scalar(order, data, bits):
     scalar = data.draw(
-        st.sampled_from([0, 1, order - 1, (1 << 253) - 1, 1 << 253]) | st.integers(0, order - 1)
+        st.sampled_from([0, 1, order - 1, *(edge - i for edge in WORDS for i in (0, 1))])
+        | st.integers(0, order - 1)
     )
     count = window_count(order, bits)
     found = digits(ints_to_limbs([7, scalar], 4), window_bias(bits, count), bits, count)
