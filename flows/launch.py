@@ -34,7 +34,12 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
 
         server.wait_ready(say)
         say(f"Prefect UI: {server.ui_url}")
-        with temporary_settings({PREFECT_API_URL: server.api_url}), quiet_terminal(), _observed_by(say):
+        with (
+            server.kept_alive(say),
+            temporary_settings({PREFECT_API_URL: server.api_url}),
+            quiet_terminal(),
+            _observed_by(say),
+        ):
             try:
                 return asyncio.run(prove_batch(parameters))
             except (CancelledRun, asyncio.CancelledError) as error:

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ Say = Callable[[str], None]
 WORD_EVERY_S = 5.0
 STOP_WITHIN_S = 15.0
 LOCKED_AT_MOST_S = 60.0
+LOOK_EVERY_S = 1.0
+RESTARTS = 3
 
 # By default the server spends 42 ms of CPU to record a task and falls behind; in batches it takes a third.
 TUNING = {
@@ -42,10 +45,18 @@ OF_OTHER_SERVERS = ("PREFECT_PROFILE", "PREFECT_PROFILES_PATH", "PREFECT_API_KEY
 class LocalServer:
     """The server's process; `process_started_at` tells it from a later process with the same id."""
 
-    api_url: str
+    port: int
     pid: int
     process_started_at: float
     log_path: str
+
+    @property
+    def api_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/api"
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.log_path).parent
 
     def is_alive(self) -> bool:
         try:
@@ -79,12 +90,39 @@ def local_server(folder: Path, say: Say) -> Iterator[LocalServer]:
     with users:
         _join(users, say)
         try:
-            with (folder / "start.lock").open("a") as start:
-                fcntl.flock(start, fcntl.LOCK_EX)
-                server = _running(folder) or _start(folder)
-            yield server
+            yield _running_or_started(folder)
         finally:
             _leave(users, folder)
+
+
+@contextmanager
+def kept_alive(server: LocalServer, say: Say) -> Iterator[None]:
+    """Inside the block, a server that dies is started again at its address, a few times.
+
+    Prefect's clients try again for seconds and keep what was not confirmed, so nothing is lost. Without it a
+    run whose server died would wait minutes for an answer, call by call.
+    """
+    done = threading.Event()
+    keeper = threading.Thread(target=_keep_alive, args=(server, done, say), name="server-keeper", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        done.set()
+        keeper.join()
+
+
+def _keep_alive(server: LocalServer, done: threading.Event, say: Say) -> None:
+    restarts = 0
+    while not done.wait(LOOK_EVERY_S):
+        if server.is_alive():
+            continue
+        if restarts == RESTARTS:
+            say(f"the Prefect server has ended again and is left so; {server.log_path} may say why")
+            return
+        restarts += 1
+        say(f"the Prefect server has ended, starting it again; {server.log_path} may say why")
+        server = _running_or_started(server.folder, server.port)
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -130,6 +168,13 @@ def _leave(users: IO[str], folder: Path) -> None:
     (folder / "server.json").unlink(missing_ok=True)
 
 
+def _running_or_started(folder: Path, port: int | None = None) -> LocalServer:
+    """The server that runs, else a new one, at a free port if none is given; no two users start one each."""
+    with (folder / "start.lock").open("a") as start:
+        fcntl.flock(start, fcntl.LOCK_EX)
+        return _running(folder) or _start(folder, port or _free_port())
+
+
 def _running(folder: Path) -> LocalServer | None:
     try:
         server = LocalServer(**json.loads((folder / "server.json").read_text()))
@@ -138,8 +183,7 @@ def _running(folder: Path) -> LocalServer | None:
     return server if server.is_alive() else None
 
 
-def _start(folder: Path) -> LocalServer:
-    port = _free_port()
+def _start(folder: Path, port: int) -> LocalServer:
     log_path = folder / f"server-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{port}.log"
     inherited = {name: value for name, value in os.environ.items() if name not in OF_OTHER_SERVERS}
     command = ["server", "start", "--host", "127.0.0.1", "--port", str(port)]
@@ -154,7 +198,7 @@ def _start(folder: Path) -> LocalServer:
             start_new_session=True,  # a Ctrl-C in the terminal is for the run, which then stops the server
         )
     started_at = psutil.Process(process.pid).create_time()
-    server = LocalServer(f"http://127.0.0.1:{port}/api", process.pid, started_at, str(log_path))
+    server = LocalServer(port, process.pid, started_at, str(log_path))
     partial = folder / "server.json.partial"
     partial.write_text(json.dumps(asdict(server)))
     partial.replace(folder / "server.json")

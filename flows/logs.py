@@ -39,9 +39,12 @@ def send_what_is_pending() -> None:
 @contextmanager
 def quiet_terminal() -> Iterator[None]:
     """Inside the block, the logs of runs go to the UI only; what Prefect itself warns of is still shown."""
-    prefect = logging.getLogger("prefect")
-    before, prefect.propagate = prefect.propagate, False
+    runs, internals = logging.getLogger("prefect"), logging.getLogger("prefect._internal")
+    propagate, level = runs.propagate, internals.level
+    runs.propagate = False
+    internals.setLevel(logging.CRITICAL)  # it prints pages of what could not be sent, beside the warning
     try:
         yield
     finally:
-        prefect.propagate = before
+        runs.propagate = propagate
+        internals.setLevel(level)

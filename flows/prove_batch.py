@@ -4,10 +4,10 @@ import asyncio
 import time
 from pathlib import Path
 
-from prefect import State, flow
+from prefect import State, flow, get_run_logger
 from prefect.artifacts import acreate_table_artifact
 from prefect.runtime import flow_run
-from prefect.states import Cancelled
+from prefect.states import Cancelled, Failed
 
 import engine
 from config import home
@@ -33,16 +33,21 @@ async def prove_batch(parameters: BatchParameters) -> BatchSummary | State:
     with cancelled_by_sigterm():
         try:
             summary = await _run(parameters)
+            await acreate_table_artifact(
+                [_row(proof) for proof in summary.proofs], "proofs", summary.headline
+            )
+            if summary.failed:
+                raise BatchFailed(summary) from summary.failed[0].error
         except asyncio.CancelledError:
             return Cancelled(message="stopped by a signal")
-    await acreate_table_artifact([_row(proof) for proof in summary.proofs], "proofs", summary.headline)
-    if summary.failed:
-        raise BatchFailed(summary) from summary.failed[0].error
+        except Exception as error:  # given to Prefect as a state, since it writes to disk what a flow raises
+            get_run_logger().error("%s", error, exc_info=error)
+            return Failed(message=str(error), data=error)
     return summary
 
 
 async def _run(parameters: BatchParameters) -> BatchSummary:
-    """Open what a run needs, prove, and close it again, whatever happens."""
+    """Open what a run needs, prove, and close it all again."""
     config = batch_config(parameters)
     limits = engine.policy_limits(config)
     circuit = engine.resolve(parameters.circuit, config)

@@ -5,13 +5,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
 from flows.errors import ServerError
-from flows.local_server import WORD_EVERY_S, LocalServer, Say, environment, local_server
+from flows.local_server import WORD_EVERY_S, LocalServer, Say, environment, kept_alive, local_server
 
 API_URL = "PREFECT_API_URL"
 START_WITHIN_S = 180.0
@@ -45,6 +45,10 @@ class Server:
                 word_s = now_s
                 say(f"the Prefect server is starting, {now_s - started_s:.0f} s so far")
             time.sleep(0.1)
+
+    def kept_alive(self, say: Say) -> AbstractContextManager[None]:
+        """Inside the block, a local server that dies is started again."""
+        return nullcontext() if self.local is None else kept_alive(self.local, say)
 
 
 @contextmanager
