@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,20 +15,18 @@ from config import format_size
 if TYPE_CHECKING:
     from db import ProofDetail, RunDetail, RunSummary
 
+RUN_ID_SHOWN = 13  # of a UUIDv7: its milliseconds, which `cuzk history show` takes for the whole
+WIDTH_OF_A_FILE = 160  # rich would cut what is not printed on a terminal to 80 columns
+
 STAGES = ("wait", "load", "synthesize", "queue", "prove", "verify")
 TITLES = ("waited", "loaded", "synthesized", "queued", "proved", "verified")
 
 
 def print_run(detail: RunDetail) -> None:
     """Print a run's proofs with the seconds of each stage, then its totals."""
-    console = Console(highlight=False)
-    table = Table(
-        title=Text(f"{detail.run.name} · {detail.run.source} run {detail.run.id}"), title_justify="left"
-    )
-    table.add_column("proof")
-    table.add_column("state")
-    for title in TITLES:
-        table.add_column(f"{title} s", justify="right")
+    console = _console()
+    title = f"{detail.run.name}, {detail.run.source} run {detail.run.id}; seconds"
+    table = _table("proof", "state", *TITLES, title=Text(title), title_justify="left", right=TITLES)
     for proof in detail.proofs:
         table.add_row(*_proof_cells(proof))
     console.print(table)
@@ -37,36 +36,35 @@ def print_run(detail: RunDetail) -> None:
 
 def print_runs(summaries: list[RunSummary]) -> None:
     """Print a line for each run, in the order given."""
-    table = Table()
-    for title in (
-        "run",
-        "source",
-        "batch",
-        "state",
-        "started",
-        "seconds",
-        "proofs",
-        "s a proof",
-        "peak reserved",
-    ):
-        table.add_column(
-            title, justify="right" if title in ("seconds", "s a proof", "peak reserved") else "left"
-        )
+    right = ("seconds", "a proof", "peak reserved")
+    table = _table("run", "source", "batch", "state", "started", "proofs", *right, right=right)
     for summary in summaries:
         run = summary.run
         seconds = _seconds(run.started_at, run.ended_at)
         table.add_row(
-            run.id,
+            run.id[:RUN_ID_SHOWN],
             run.source,
             run.name,
             run.state,
             f"{run.started_at.astimezone():%Y-%m-%d %H:%M:%S}",
-            _number(seconds),
             f"{summary.succeeded_count} of {summary.proof_count}",
+            _number(seconds),
             _number(seconds / summary.succeeded_count if seconds and summary.succeeded_count else None),
             format_size(run.peak_reserved_bytes) if run.peak_reserved_bytes is not None else "–",
         )
-    Console(highlight=False).print(table)
+    _console().print(table)
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=WIDTH_OF_A_FILE)
+
+
+def _table(*columns: str, right: tuple[str, ...], **options: Any) -> Table:
+    table = Table(box=SIMPLE, pad_edge=False, **options)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", no_wrap=True)
+    return table
 
 
 def _proof_cells(detail: ProofDetail) -> list[str]:
