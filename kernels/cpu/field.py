@@ -19,6 +19,10 @@ from numba.extending import intrinsic
 from kernels.cpu import limbs64 as code  # the limb kernel: everything here and above works on its words
 from kernels.cpu.tokens import FieldType, QuadraticFieldType
 
+BYTES = ir.IntType(8).as_pointer()
+INT32 = ir.IntType(32)
+CACHE_LINE_BYTES = 64
+
 # ruff: noqa: ARG001 — numba gives an intrinsic its typing context first, wanted or not
 
 
@@ -154,6 +158,27 @@ def store(context: Any, F: Any, array: Any, i: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(F, array, types.intp, F.element), codegen
+
+
+@_intrinsic
+def prefetch(context: Any, F: Any, array: Any, i: Any) -> Any:
+    """prefetch(F, array, i): starts to fetch element i, to be loaded some elements later.
+
+    For arrays read in random order: a miss takes as long as ten products, and nothing else hides it.
+    """
+    _check(F)
+    _check_array(array)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.bitcast(_element_pointer(context, builder, signature, arguments), BYTES)
+        kind = ir.FunctionType(ir.VoidType(), [BYTES, INT32, INT32, INT32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [BYTES], kind)
+        for offset in (*range(0, 8 * F.words, CACHE_LINE_BYTES), 8 * F.words - 1):
+            line = builder.gep(pointer, [ir.Constant(code.I64, offset)])
+            builder.call(function, [line, INT32(0), INT32(3), INT32(1)])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(F, array, types.intp), codegen
 
 
 def _check(F: Any, *elements: Any) -> None:
