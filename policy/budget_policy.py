@@ -22,26 +22,42 @@ class RoomInBytes:
         self._cache = cache
         self._min_idle_s = min_idle_s
         self.wake_at_s: float | None = None
+        self._next_evictable_s: float | None = None
+        self._spared_s = min_idle_s
+        self._now_s = 0.0
 
     def refusal(self, circuit: Circuit) -> str | None:
         assert self._budget.limit_bytes is not None
         return budget_refusal(circuit, self._budget.limit_bytes)
 
-    def evictions_for(self, group: Group, now_s: float, forced: bool) -> list[CachedEntry] | None:
-        lacking_bytes = self._lacking_bytes(group)
+    def most_bytes(self, now_s: float, forced: bool) -> int:
+        self._spared_s, self._now_s = 0.0 if forced else self._min_idle_s, now_s
+        evictable_bytes, self._next_evictable_s = self._cache.long_idle(self._spared_s, now_s)
+        return evictable_bytes - self._budget.lacking(0)
+
+    def wanted(self, needed_bytes: int) -> None:
+        if (
+            self._next_evictable_s is not None
+            and self._budget.lacking(needed_bytes) <= self._cache.idle_bytes
+        ):
+            self._ask_to_wake(self._next_evictable_s)
+
+    def evictions_for(self, group: Group) -> list[CachedEntry] | None:
+        lacking_bytes = self._budget.lacking(group.needed_bytes)
         if lacking_bytes <= 0:
             return []
-        if lacking_bytes > self._cache.idle_bytes:
-            return None
         evictions = self._cache.plan_eviction(lacking_bytes, keep=group.keys)
         if not evictions:
             return None
-        old_enough_s = evictions[-1].idle_since_s + self._min_idle_s
-        if old_enough_s <= now_s or forced:
+        evictable_s = evictions[-1].idle_since_s + self._spared_s
+        if evictable_s <= self._now_s:
             return evictions
-        if self.wake_at_s is None or old_enough_s < self.wake_at_s:
-            self.wake_at_s = old_enough_s
+        self._ask_to_wake(evictable_s)
         return None
+
+    def _ask_to_wake(self, at_s: float) -> None:
+        if self.wake_at_s is None or at_s < self.wake_at_s:
+            self.wake_at_s = at_s
 
     def resize(self, budget_bytes: int) -> None:
         self._budget.resize(budget_bytes)
@@ -50,15 +66,14 @@ class RoomInBytes:
         return self._cache.plan_shrinking(self._budget.lacking(0))
 
     def lack(self, group: Group, now_s: float) -> tuple[WaitCause, str] | None:
-        lacking_bytes = self._lacking_bytes(group)
+        lacking_bytes = self._budget.lacking(group.needed_bytes)
         if lacking_bytes <= 0:
             return None
         evictions = self._cache.plan_eviction(lacking_bytes, keep=group.keys)
-        needed_bytes = group.working_bytes + self._cache.missing_bytes(group.circuit)
         limit_bytes = self._budget.limit_bytes or 0
         text = (
-            f"memory: it needs {bytes_text(needed_bytes)}, and of the budget of {bytes_text(limit_bytes)}"
-            f" {bytes_text(max(0, -self._budget.lacking(0)))} are free"
+            f"memory: it needs {bytes_text(group.needed_bytes)}, and of the budget of"
+            f" {bytes_text(limit_bytes)} {bytes_text(max(0, -self._budget.lacking(0)))} are free"
         )
         if not evictions:
             return (
@@ -69,9 +84,6 @@ class RoomInBytes:
         if wait_s <= 0:
             return None
         return WaitCause.MEMORY, f"{text}; idle SRS and PCE may be evicted for it in {wait_s:.1f} s"
-
-    def _lacking_bytes(self, group: Group) -> int:
-        return self._budget.lacking(group.working_bytes + self._cache.missing_bytes(group.circuit))
 
 
 class BudgetPolicy(Scheduler):

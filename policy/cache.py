@@ -106,15 +106,13 @@ class EntryCache:
         assert cached.loading, f"{cached.entry.key} failed to load after it was loaded"
         assert not cached.users, f"{cached.entry.key} is still used"
         self.loading -= 1
-        del self._entries[cached.entry.key]
-        cached.reservation.release()
+        self._forget(cached)
 
     def evict(self, cached: CachedEntry) -> None:
         assert not cached.users, f"evicting {cached.entry.key}, which is in use"
         assert not cached.loading, f"evicting {cached.entry.key}, which is loading"
         self._no_longer_idle(cached)
-        del self._entries[cached.entry.key]
-        cached.reservation.release()
+        self._forget(cached)
 
     def plan_eviction(self, lacking_bytes: int, keep: Container[str]) -> list[CachedEntry]:
         """The idle entries, least recently used first, whose end frees `lacking_bytes`; [] if it cannot be.
@@ -132,9 +130,22 @@ class EntryCache:
                 surplus_bytes += cached.entry.size_bytes
         return _without_superfluous(plan, surplus_bytes) if surplus_bytes >= 0 else []
 
+    def long_idle(self, min_idle_s: float, now_s: float) -> tuple[int, float | None]:
+        """Bytes idle for `min_idle_s` and longer, and when the next entry will be, if there is one."""
+        size_bytes = 0
+        for cached in self._idle.values():
+            if cached.idle_since_s + min_idle_s > now_s:
+                return size_bytes, cached.idle_since_s + min_idle_s
+            size_bytes += cached.entry.size_bytes
+        return size_bytes, None
+
     def plan_shrinking(self, excess_bytes: int) -> list[CachedEntry]:
         """As many bytes of the excess as idle entries hold, the least recently used first."""
         return self.plan_eviction(min(excess_bytes, self.idle_bytes), keep=()) if excess_bytes > 0 else []
+
+    def _forget(self, cached: CachedEntry) -> None:
+        del self._entries[cached.entry.key]
+        cached.reservation.release()
 
     def _now_idle(self, cached: CachedEntry, now_s: float) -> None:
         cached.idle_since_s = now_s

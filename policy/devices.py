@@ -39,13 +39,10 @@ class DevicePool:
     def __init__(self, devices: tuple[Device, ...]) -> None:
         self._devices = {device.name: DeviceWorkers(device) for device in devices}
         self._all = list(self._devices.values())
+        self.idle_workers = sum(device.workers for device in devices)
 
     def __getitem__(self, name: str) -> DeviceWorkers:
         return self._devices[name]
-
-    @property
-    def idle_workers(self) -> int:
-        return sum([workers.device.workers - workers.busy for workers in self._all])
 
     def pick(self, device_bytes: int) -> DeviceWorkers | None:
         """An idle worker with enough memory free, if there is one."""
@@ -55,3 +52,11 @@ class DevicePool:
             if idler and workers.memory.lacking(workers.needs(device_bytes)) <= 0:
                 best = workers
         return best
+
+    def take(self, workers: DeviceWorkers, holder: object, device_bytes: int) -> None:
+        workers.take(holder, device_bytes)
+        self.idle_workers -= 1
+
+    def give_back(self, workers: DeviceWorkers, holder: object) -> None:
+        workers.give_back(holder)
+        self.idle_workers += 1

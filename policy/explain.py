@@ -79,12 +79,13 @@ class Queries:
     def _why_waiting(self, job: JobRecord) -> tuple[WaitCause, str]:
         """Of the first job of the group, whom the others of the group follow."""
         group = self._work.waiting.group_of(job)
+        self._work.look_up(group)
         lack = self._room.lack(group, self._now_s)
         if lack is not None:
             return lack
         if group not in self._work.waiting.candidates():
             return WaitCause.TURN, "its turn: a job that was overtaken too often goes first"
-        if self._work.cache.in_memory(group.circuit):
+        if group.in_memory:
             return self._why_not_synthesizing()
         slots = self._limits.synthesis_slots
         return WaitCause.TURN, f"its turn: {count_text(slots, 'partition')} before it load or are ready"

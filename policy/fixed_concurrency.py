@@ -9,6 +9,8 @@ from policy.waiting import Group
 from policy.wording import count_text
 from policy.work import Work
 
+_UNBOUNDED = 1 << 63
+
 
 class RoomInNumber:
     """Entries once loaded stay; bytes are counted and bind nothing."""
@@ -21,8 +23,14 @@ class RoomInNumber:
     def refusal(self, _circuit: Circuit) -> str | None:
         return None
 
-    def evictions_for(self, _group: Group, _now_s: float, _forced: bool) -> list[CachedEntry] | None:
-        return [] if self._work.holding < self._partitions_at_once else None
+    def most_bytes(self, _now_s: float, _forced: bool) -> int:
+        return _UNBOUNDED if self._work.holding < self._partitions_at_once else -1
+
+    def wanted(self, _needed_bytes: int) -> None:
+        return None
+
+    def evictions_for(self, _group: Group) -> list[CachedEntry] | None:
+        return []
 
     def resize(self, _budget_bytes: int) -> None:
         return None

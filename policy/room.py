@@ -15,11 +15,17 @@ class Room(Protocol):
     def refusal(self, circuit: Circuit, /) -> str | None:
         """Why a partition of the circuit can never have room, if so."""
 
-    def evictions_for(self, group: Group, now_s: float, forced: bool, /) -> list[CachedEntry] | None:
-        """The entries to evict so that one partition of the group has room; None if it has none now.
+    def most_bytes(self, now_s: float, forced: bool, /) -> int:
+        """Nothing that needs more bytes than this has room now. Asked before `evictions_for`.
 
-        `forced`: nothing runs or loads, so nothing but this can let the work start.
+        `forced`: nothing runs or loads, so nothing but room made now can let work start.
         """
+
+    def wanted(self, needed_bytes: int, /) -> None:
+        """The least that was refused for `most_bytes`: a reason to wake, if time alone makes room for it."""
+
+    def evictions_for(self, group: Group, /) -> list[CachedEntry] | None:
+        """The entries to evict so that one partition of the group has room; None if it has none now."""
 
     def resize(self, budget_bytes: int, /) -> None:
         """The budget is another now."""

@@ -60,6 +60,7 @@ class Scheduler(Queries):
     def __init__(self, limits: Limits, work: Work, room: Room) -> None:
         super().__init__(limits, work, room)
         self._wake_at_s: float | None = None  # the Tick that the driver owes us
+        self._shrunk = False  # the budget may be lower than what is reserved
         self._handlers: dict[type, Callable[[Any, float], None]] = {
             Submit: self._submit,
             Loaded: self._loaded,
@@ -158,6 +159,7 @@ class Scheduler(Queries):
     def _resized(self, event: Resized, now_s: float) -> None:
         self._limits = replace(self._limits, budget_bytes=event.budget_bytes)
         self._room.resize(event.budget_bytes)
+        self._shrunk = True
         for job in list(self._work.jobs.values()):
             if job.why is None and job.next_index < job.job.partitions:
                 why = self._room.refusal(job.job.circuit)
@@ -172,7 +174,9 @@ class Scheduler(Queries):
     def _start(self, now_s: float) -> None:
         """Start whatever can start; afterwards nothing can, but for those whom a line holds back."""
         work, stages = self._work, self._work.stages
-        work.evict(self._room.excess())
+        if self._shrunk:
+            work.evict(self._room.excess())
+            self._shrunk = work.budget.lacking(0) > 0
         self._room.wake_at_s = None
         stages.start_proving(work.decisions)
         stages.start_synthesis(work.decisions)
@@ -187,15 +191,22 @@ class Scheduler(Queries):
         """Admit the first in turn that has room, and either a slot now or entries to load till then."""
         work = self._work
         may_synthesize, may_load = work.stages.may_synthesize(), work.stages.may_load()
-        if not (may_synthesize or may_load):
+        if not work.waiting or not (may_synthesize or may_load):
             return False
+        wanted_bytes: list[int] = []
+        most_bytes = self._room.most_bytes(now_s, forced)
         for group in work.waiting.candidates():
-            if may_synthesize if work.cache.in_memory(group.circuit) else may_load:
-                evictions = self._room.evictions_for(group, now_s, forced)
-                if evictions is not None:
+            if group.outdated:
+                work.look_up(group)
+            if may_synthesize if group.in_memory else may_load:
+                if group.needed_bytes > most_bytes:
+                    wanted_bytes.append(group.needed_bytes)
+                elif (evictions := self._room.evictions_for(group)) is not None:
                     work.evict(evictions)
                     work.admit(group)
                     return True
+        if wanted_bytes:
+            self._room.wanted(min(wanted_bytes))
         return False
 
 

@@ -48,6 +48,8 @@ class Stages:
 
     def start_proving(self, decisions: list[Decision]) -> None:
         """Give idle workers work; who lacks device memory is passed, but only so often."""
+        if not (self.synthesized and self.devices.idle_workers):
+            return
         passed: list[PartitionRecord] = []
         for record in list(self.synthesized):
             if not self.devices.idle_workers:
@@ -57,7 +59,7 @@ class Stages:
                 self.withdraw(record)
                 record.advance(Prove)
                 record.device = workers
-                workers.take(record.id, record.job.job.circuit.device_bytes)
+                self.devices.take(workers, record.id, record.job.job.circuit.device_bytes)
                 for other in passed:
                     other.overtaken += 1
                 decisions.append(Prove(record.id, workers.device.name))
@@ -81,7 +83,7 @@ class Stages:
 
     def free_worker(self, record: PartitionRecord) -> None:
         if record.device is not None:
-            record.device.give_back(record.id)
+            self.devices.give_back(record.device, record.id)
             record.device = None
 
 

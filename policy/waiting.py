@@ -26,7 +26,20 @@ Place = tuple[float, int, int]
 class Group:
     """Waiting jobs of one circuit and priority, in the order of submission; never empty."""
 
-    __slots__ = ("circuit", "head", "jobs", "keys", "overtaken", "place", "priority", "rank", "working_bytes")
+    __slots__ = (
+        "circuit",
+        "head",
+        "in_memory",
+        "jobs",
+        "keys",
+        "needed_bytes",
+        "outdated",
+        "overtaken",
+        "place",
+        "priority",
+        "rank",
+        "working_bytes",
+    )
 
     def __init__(self, first: JobRecord) -> None:
         circuit = first.job.circuit
@@ -34,6 +47,9 @@ class Group:
         self.priority: Priority = first.job.priority
         self.keys = frozenset(entry.key for entry in circuit.entries)
         self.working_bytes = circuit.working_bytes
+        self.needed_bytes = 0  # working set and missing entries
+        self.in_memory = False  # whether no entry is missing or loading
+        self.outdated = True  # the two above, since an entry came, was loaded, or went
         self.jobs: OrderedDict[str, JobRecord] = OrderedDict()
         self.jobs[first.job.id] = first
         self.renew()
@@ -53,6 +69,8 @@ class WaitingRoom:
         self._overtake_limit = overtake_limit
         self._groups: dict[tuple[Priority, Circuit], Group] = {}
         self._order: list[Group] = []  # by place
+        self._holders: list[Group] = []  # of the line
+        self._users: dict[str, list[Group]] = {}  # by the key of an entry they need
 
     def __len__(self) -> int:
         return len(self._order)
@@ -66,6 +84,8 @@ class WaitingRoom:
         if group is None:
             group = self._groups[key] = Group(record)
             insort(self._order, group, key=_place)
+            for entry in group.circuit.entries:
+                self._users.setdefault(entry.key, []).append(group)
         else:
             group.jobs[record.job.id] = record
 
@@ -78,33 +98,51 @@ class WaitingRoom:
         if group is not None and record.job.id in group.jobs:
             self._remove(group, record)
 
+    def entry_changed(self, entry_key: str) -> None:
+        for group in self._users.get(entry_key, ()):
+            group.outdated = True
+
     def candidates(self) -> list[Group]:
         """The groups that may be admitted now if there is room, in the order of turn."""
-        limit = self._overtake_limit
-        line = min([group.rank for group in self._order if group.overtaken >= limit], default=None)
-        if line is None:
+        if not self._holders and self._overtake_limit:
             return self._order
-        return [group for group in self._order if group.rank <= line]
+        line = min([group.rank for group in self._holders or self._order], default=None)
+        return [group for group in self._order if line is None or group.rank <= line]
 
     def took(self, group: Group) -> None:
         """A partition of the group's first job was admitted; the caller has counted it in the job."""
         record = group.head
-        for other in self._order:
-            if other.rank < record.rank:
-                assert other.overtaken < self._overtake_limit, f"{other.head.job.id} held the line"
-                other.overtaken += 1
-        group.overtaken = 0
+        self._count_overtaken_by(record)
+        self._leave_line(group)
         if record.next_index == record.job.partitions:
             self._remove(group, record)
         elif not record.started:
             self._go_before_new_ones(group, record)
         record.started = True
 
+    def _count_overtaken_by(self, record: JobRecord) -> None:
+        """A place is never later than the rank: past the record's own, nobody ranks before it."""
+        effective_s, sequence = rank = record.rank
+        last_place = (effective_s, 1, sequence)
+        for group in self._order:
+            if group.place > last_place:
+                break
+            if group.rank < rank:
+                assert group.overtaken < self._overtake_limit, f"{group.head.job.id} held the line"
+                group.overtaken += 1
+                if group.overtaken == self._overtake_limit:
+                    self._holders.append(group)
+
+    def _leave_line(self, group: Group) -> None:
+        group.overtaken = 0
+        if group in self._holders:
+            self._holders.remove(group)
+
     def _go_before_new_ones(self, group: Group, record: JobRecord) -> None:
         self._order.remove(group)
-        peers = [other.place for other in self._order if other.priority == group.priority]
-        first_s = min(peers, default=record.place)[0]
-        record.place = group.place = (min(first_s, record.place[0]), 0, record.rank[1])
+        effective_s, sequence = record.rank
+        first_s = next((o.place[0] for o in self._order if o.priority == group.priority), effective_s)
+        record.place = group.place = (min(first_s, effective_s), 0, sequence)
         insort(self._order, group, key=_place)
 
     def _remove(self, group: Group, record: JobRecord) -> None:
@@ -112,11 +150,16 @@ class WaitingRoom:
         if group.head is not record:
             return
         self._order.remove(group)
+        self._leave_line(group)
         if group.jobs:
             group.renew()
             insort(self._order, group, key=_place)
         else:
             del self._groups[group.priority, group.circuit]
+            for entry in group.circuit.entries:
+                self._users[entry.key].remove(group)
+                if not self._users[entry.key]:
+                    del self._users[entry.key]
 
 
 def _place(group: Group) -> Place:

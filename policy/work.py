@@ -59,9 +59,16 @@ class Work:
         self.cache.expect(job.circuit)
         self.waiting.add(record)
 
+    def look_up(self, group: Group) -> None:
+        """What a partition of the group needs, as the cache is now."""
+        group.needed_bytes = group.working_bytes + self.cache.missing_bytes(group.circuit)
+        group.in_memory = self.cache.in_memory(group.circuit)
+        group.outdated = False
+
     def evict(self, evictions: list[CachedEntry]) -> None:
         for cached in evictions:
             self.cache.evict(cached)
+            self.waiting.entry_changed(cached.entry.key)
             self.decisions.append(Evict(cached.entry))
 
     def admit(self, group: Group) -> None:
@@ -74,7 +81,9 @@ class Work:
         self.holding += 1
         self.waiting.took(group)
         self.decisions.append(Admit(record.id, group.working_bytes))
-        self.decisions.extend([Load(entry) for entry in to_load])
+        for entry in to_load:
+            self.waiting.entry_changed(entry.key)
+            self.decisions.append(Load(entry))
         loading = [cached.entry.key for cached in record.entries if cached.loading]
         if loading:
             record.advance(Load)
@@ -88,6 +97,7 @@ class Work:
 
     def loaded(self, cached: CachedEntry, now_s: float) -> None:
         self.cache.loaded(cached, now_s)
+        self.waiting.entry_changed(cached.entry.key)
         for record in self._waiters(cached):
             record.loads_left -= 1
             if not record.loads_left:
@@ -100,6 +110,7 @@ class Work:
         for record in waiters:
             self.end(record, Failed, now_s)
         self.cache.load_failed(cached)
+        self.waiting.entry_changed(cached.entry.key)
         for job in {record.id.job_id: record.job for record in waiters}.values():
             self.fail(job, f"{cached.entry.key} could not be loaded: {why}", now_s)
 
