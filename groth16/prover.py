@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from groth16.proof import Proof
 from groth16.synthesis import Scalars
 from groth16.witness import Witness
-from groth16.zkey import ProvingKey
+from groth16.zkey import ProvingKey, check_pair
 from kernels.cpu.curve import add_points, multiply_point
 from kernels.cpu.msm import msm
 from kernels.fields import Group
@@ -38,8 +38,10 @@ def prove(key: ProvingKey, witness: Witness, quotient_scalars: Scalars, run: Run
     """Prove; `quotient_scalars` is what `quotient` returned for this witness.
 
     The two blinding scalars are drawn from `secrets`, so no two proofs are equal. A witness that does not
-    satisfy the circuit still gives a proof, one that `verify` refuses.
+    satisfy the circuit still gives a proof, one that `verify` refuses. Raises InputError for a witness of
+    another curve or number of wires.
     """
+    check_pair(key.header, witness)
     sums = multiply_all(key, witness, quotient_scalars, run)
     order = key.header.curve.fr.modulus
     return assemble(key, sums, secrets.randbelow(order), secrets.randbelow(order))

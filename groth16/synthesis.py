@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groth16.errors import InputError
 from groth16.matrices import Matrices
 from groth16.witness import Witness
 from kernels.cpu.spmv import multiply_rows
@@ -36,8 +37,17 @@ class Evaluations:
 
 
 def synthesize(matrices: Matrices, witness: Witness, domain_size: int, run: Run) -> Evaluations:
-    """Evaluate the rows of A and B at the witness; the domain beyond the matrices' rows holds zeros."""
+    """Evaluate the rows of A and B at the witness; the domain beyond the matrices' rows holds zeros.
+
+    Raises InputError for a witness with too few values: kernels do not check what they index.
+    """
     field = witness.curve.fr
+    n_wires = max(int(matrix.columns.max(initial=0)) for matrix in (matrices.a, matrices.b)) + 1
+    if len(witness.values) < n_wires:
+        raise InputError(
+            f"the witness has {len(witness.values)} values, the circuit at least {n_wires} wires: "
+            "they are of different circuits"
+        )
     a, b, c = (np.zeros((domain_size, 4), np.uint64) for _ in range(3))
     rows = matrices.n_rows
     for matrix, out in ((matrices.a, a), (matrices.b, b)):

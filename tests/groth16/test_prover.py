@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groth16.errors import VerificationFailed
+from groth16.errors import InputError, VerificationFailed
 from groth16.key_scalars import Toxic
-from groth16.prover import assemble
+from groth16.prover import assemble, prove
 from groth16.verification_key import verification_key_of
 from groth16.verifier import verify
+from groth16.witness import read_witness
 from kernels.encoding import decode_points
 from kernels.fields import CURVES
 from kernels.parallel import PoolRunner, serial
@@ -126,6 +127,19 @@ def test_no_two_proofs_are_equal(tmp_path: Path) -> None:
     first, second = (proving.prove_files(files)[1] for _ in range(2))
     for name in ("a", "b", "c"):
         assert (getattr(first, name) != getattr(second, name)).any(), name
+
+
+@pytest.mark.parametrize(
+    ("curve", "extra", "words"), [("bn254", 1, "values"), ("bls12381", 0, "is on bls12381")]
+)
+def test_a_witness_of_another_circuit_or_curve_is_refused(
+    tmp_path: Path, curve: str, extra: int, words: str
+) -> None:
+    files = proving.set_up(oracle.random_circuit("bn254", seed=9), tmp_path)
+    key, _, scalars = proving.quotient_of(files)
+    other = oracle.random_circuit(curve, seed=9, n_private=4 + extra)
+    with pytest.raises(InputError, match=words):
+        prove(key, read_witness(proving.write_circuit(other, tmp_path).wtns), scalars, serial)
 
 
 @pytest.mark.parametrize("curve", CURVE_NAMES)

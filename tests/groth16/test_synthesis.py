@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from groth16.errors import InputError
 from groth16.matrices import read_matrices
 from groth16.synthesis import synthesize
-from groth16.witness import read_witness
+from groth16.witness import Witness, read_witness
 from groth16.zkey import read_header
 from kernels.encoding import from_montgomery_ints
 from kernels.fields import CURVES
@@ -36,3 +37,13 @@ def test_evaluations_are_taken_once(tmp_path: Path) -> None:
     assert a.shape == b.shape == c.shape == (header.domain_size, 4)
     with pytest.raises(AttributeError):
         result.take()
+
+
+def test_a_witness_too_short_is_refused_before_a_kernel_indexes_it(tmp_path: Path) -> None:
+    circuit = oracle.Circuit("bn254", 1, 1, [1, 33, 11, 3])
+    circuit.constrain({2: 1}, {3: 1}, {1: 1})
+    files = proving.set_up(circuit, tmp_path)
+    header, witness = read_header(files.zkey), read_witness(files.wtns)
+    short = Witness(witness.curve, witness.values[:3].copy())
+    with pytest.raises(InputError, match="has 3 values, the circuit at least 4 wires"):
+        synthesize(read_matrices(header), short, header.domain_size, serial)
