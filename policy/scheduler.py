@@ -177,7 +177,6 @@ class Scheduler(Queries):
         if self._shrunk:
             work.evict(self._room.excess())
             self._shrunk = work.budget.lacking(0) > 0
-        self._room.wake_at_s = None
         stages.start_proving(work.decisions)
         stages.start_synthesis(work.decisions)
         while self._admit_one(now_s, forced=False) or (work.stalled and self._admit_one(now_s, forced=True)):
@@ -190,6 +189,7 @@ class Scheduler(Queries):
     def _admit_one(self, now_s: float, forced: bool) -> bool:
         """Admit the first in turn that has room, and either a slot now or entries to load till then."""
         work = self._work
+        self._room.wake_at_s = None
         may_synthesize, may_load = work.stages.may_synthesize(), work.stages.may_load()
         if not work.waiting or not (may_synthesize or may_load):
             return False

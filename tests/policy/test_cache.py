@@ -1,0 +1,93 @@
+"""What is idle, in which order it would go, and that nothing goes in vain."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy import Circuit, Entry
+from policy.budget import Budget
+from policy.cache import EntryCache
+
+
+def cache_of_idle(*sizes: int) -> EntryCache:
+    """Entries "0", "1", … of these sizes, idle since second 0, 1, …"""
+    cache = EntryCache(Budget(None))
+    for number, size_bytes in enumerate(sizes):
+        used, _ = cache.acquire(circuit_of(Entry(str(number), size_bytes)))
+        cache.loaded(used[0], 0.0)
+        cache.release(used, float(number))
+    return cache
+
+
+def circuit_of(*entries: Entry) -> Circuit:
+    return Circuit("circuit", entries, 0, 0)
+
+
+def plan(cache: EntryCache, lacking_bytes: int, keep: tuple[str, ...] = ()) -> list[str]:
+    return [cached.entry.key for cached in cache.plan_eviction(lacking_bytes, keep)]
+
+
+def test_least_recently_used_goes_first() -> None:
+    cache = cache_of_idle(4, 4, 4)
+    assert plan(cache, 3) == ["0"]
+    assert plan(cache, 5) == ["0", "1"]
+    assert plan(cache, 5, keep=("0",)) == ["1", "2"]
+    used, _ = cache.acquire(circuit_of(Entry("0", 4)))
+    cache.release(used, 9.0)
+    assert plan(cache, 3) == ["1"]
+
+
+def test_nothing_goes_that_would_not_help() -> None:
+    cache = cache_of_idle(1, 50, 2)
+    assert plan(cache, 40) == ["1"]
+    assert plan(cache, 51) == ["0", "1"]
+    assert plan(cache, 54) == []
+    assert plan(cache, 4, keep=("1",)) == []
+
+
+@given(st.lists(st.integers(0, 20), max_size=6), st.integers(1, 60))
+def test_a_plan_frees_enough_and_each_of_it_is_needed(sizes: list[int], lacking_bytes: int) -> None:
+    chosen = [sizes[int(key)] for key in plan(cache_of_idle(*sizes), lacking_bytes)]
+    assert bool(chosen) == (sum(sizes) >= lacking_bytes)
+    assert all(sum(chosen) - size < lacking_bytes for size in chosen)
+
+
+def test_in_use_and_loading_are_not_idle() -> None:
+    cache = cache_of_idle(4)
+    first, to_load = cache.acquire(circuit_of(Entry("0", 4), Entry("new", 9)))
+    assert to_load == [Entry("new", 9)]
+    assert plan(cache, 1) == []
+    cache.release(first, 1.0)
+    assert plan(cache, 5) == []  # "new" still loads
+    cache.loaded(first[1], 2.0)
+    assert plan(cache, 5) == ["new"]
+    cache.acquire(circuit_of(Entry("0", 4)))
+    with pytest.raises(AssertionError, match="in use"):
+        cache.evict(first[0])
+
+
+def test_a_shared_entry_is_idle_when_its_last_user_is_done() -> None:
+    cache = cache_of_idle(4)
+    one, _ = cache.acquire(circuit_of(Entry("0", 4)))
+    other, _ = cache.acquire(circuit_of(Entry("0", 4)))
+    cache.release(one, 1.0)
+    assert plan(cache, 1) == []
+    cache.release(other, 2.0)
+    assert plan(cache, 1) == ["0"]
+
+
+def test_minimum_idle_time_divides_old_from_young() -> None:
+    cache = cache_of_idle(4, 5, 6)
+    assert cache.long_idle(10.0, now_s=11.0) == (9, 12.0)
+    assert cache.long_idle(10.0, now_s=9.0) == (0, 10.0)
+    assert cache.long_idle(0.0, now_s=2.0) == (15, None)
+
+
+def test_one_key_has_one_size() -> None:
+    cache = cache_of_idle(4)
+    assert cache.conflict(circuit_of(Entry("0", 4))) is None
+    assert "0 has 5 bytes here, 4 bytes elsewhere" in (cache.conflict(circuit_of(Entry("0", 5))) or "")
+    cache.expect(circuit_of(Entry("waiting", 1)))
+    assert cache.conflict(circuit_of(Entry("waiting", 2))) is not None
+    cache.expect_no_longer(circuit_of(Entry("waiting", 1)))
+    assert cache.conflict(circuit_of(Entry("waiting", 2))) is None

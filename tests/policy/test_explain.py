@@ -1,0 +1,70 @@
+"""Whoever waits is told for what, in one sentence with numbers."""
+
+import pytest
+
+from policy import FixedConcurrency, Limits, WaitCause
+from tests.policy.scenario import Scenario, circuit, limits, partition
+
+A = circuit("A", 1 << 30, 2 << 20)
+
+
+def asked(stage: Scenario, name: str) -> tuple[WaitCause | None, str]:
+    return stage.policy.wait_cause(partition(name)), stage.policy.explain(partition(name))
+
+
+def test_memory_load_slot_lookahead_and_device() -> None:
+    stage = Scenario(limits((1 << 30) + (8 << 20), slots=1, synthesis_lookahead=1))
+    stage.submit("a", A, partitions=9)
+    assert asked(stage, "a") == (WaitCause.LOAD, "a[0] waits for A (1.0 GiB) to load")
+    assert asked(stage, "a3") == (
+        WaitCause.TURN,
+        "a[3] waits for its turn: 1 partition before it load or are ready, after 2 partitions of its job",
+    )
+    stage.load("A")
+    assert asked(stage, "a") == (None, "a[0] is synthesizing")
+    assert asked(stage, "a1") == (
+        WaitCause.SYNTHESIS_SLOT,
+        "a[1] waits for a synthesis slot: 1 of 1 are taken",
+    )
+    stage.synthesized("a")
+    stage.synthesized("a1")
+    assert asked(stage, "a1") == (WaitCause.DEVICE, "a[1] waits for a device: no worker is idle")
+    assert asked(stage, "a2") == (
+        WaitCause.LOOKAHEAD,
+        "a[2] waits for the devices: 1 synthesized partition before it, none idle",
+    )
+
+
+def test_memory_with_the_numbers() -> None:
+    stage = Scenario(limits((1 << 30) + (3 << 20), slots=2))
+    stage.submit("a", A, partitions=2)
+    stage.load("A")
+    assert asked(stage, "a1") == (
+        WaitCause.MEMORY,
+        "a[1] waits for memory: it needs 2.0 MiB, and of the budget of 1.0 GiB 1.0 MiB are free "
+        "and 0 B held by idle SRS and PCE",
+    )
+
+
+def test_fixed_concurrency_waits_for_its_number() -> None:
+    some: Limits = limits(1, slots=9, workers=9)
+    stage = Scenario(some, FixedConcurrency(some, 2))
+    stage.submit("a", A, partitions=3)
+    stage.load("A")
+    assert asked(stage, "a2") == (
+        WaitCause.CONCURRENCY,
+        "a[2] waits for concurrency: 2 partitions of 2 at once run",
+    )
+    assert stage.policy.peak_reserved_bytes == (1 << 30) + (4 << 20)
+
+
+def test_questions_about_nothing_are_refused() -> None:
+    stage = Scenario(limits(1 << 40))
+    stage.submit("a", A)
+    for name in ("a1", "b"):
+        with pytest.raises(KeyError):
+            stage.policy.explain(partition(name))
+    with pytest.raises(KeyError):
+        stage.policy.device_reserved_bytes("gpu7")
+    with pytest.raises(ValueError, match="partitions_at_once is 0"):
+        FixedConcurrency(limits(1), 0)

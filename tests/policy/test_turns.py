@@ -1,0 +1,111 @@
+"""Whose turn it is: priorities and ageing, whole proofs first, and overtaking that has an end."""
+
+from policy import Device, Limits, Priority, Tick
+from tests.policy.scenario import Scenario, circuit, limits, partition
+
+SMALL, LARGE = circuit("S", 0, 2), circuit("L", 0, 9)
+
+
+def hold_all(stage: Scenario) -> None:
+    """Job x takes the only slot, so that others have to wait."""
+    stage.submit("x", SMALL)
+    stage.load("S")
+
+
+def order_of_admission(stage: Scenario, first: str, count: int) -> str:
+    """The jobs that get the slot one after another."""
+    admitted, last = "", first
+    for _ in range(count):
+        words = stage.finish(last)
+        last = next(word for word in words if word.startswith("admit")).split()[1]
+        admitted += last[0]
+    return admitted
+
+
+def test_urgent_work_goes_first_and_equal_work_in_its_order() -> None:
+    stage = Scenario(limits(100))
+    hold_all(stage)
+    for job, priority in zip("abcde", [3, 2, 0, 1, 2], strict=True):
+        stage.submit(job, SMALL, priority=Priority(priority))
+    assert order_of_admission(stage, "x", 5) == "cdbea"
+
+
+def test_waiting_is_worth_priority() -> None:
+    stage = Scenario(limits(100, ageing_s=10.0))
+    hold_all(stage)
+    stage.submit("a", SMALL, priority=Priority.LOW)
+    stage.send(Tick(), after_s=29.0)
+    stage.submit("b", SMALL, priority=Priority.CRITICAL)
+    stage.send(Tick(), after_s=2.0)
+    stage.submit("c", SMALL, priority=Priority.CRITICAL)
+    assert order_of_admission(stage, "x", 3) == "bac"
+
+
+def test_partitions_of_a_started_proof_go_before_new_proofs() -> None:
+    """b starts before a since it fits beside y; when y is done, a would fit too, but b's rest goes first."""
+    stage = Scenario(limits(10))
+    stage.submit("y", LARGE)
+    stage.load("L")
+    stage.submit("a", circuit("M", 0, 9))
+    assert stage.submit("b", circuit("N", 0, 1), partitions=2) == ["admit b", "load N"]
+    stage.load("N")
+    assert stage.synthesized("y") == ["synthesize b", "prove y"]
+    stage.synthesized("b")
+    assert stage.prove("y") == ["admit b1", "synthesize b1", "prove b", "complete y"]
+
+
+def test_small_work_passes_large_work_so_often_and_not_more() -> None:
+    stage = Scenario(limits(10, slots=2, workers=2, overtake_limit=3))
+    hold_all(stage)
+    stage.submit("y", LARGE)
+    for job in "abcdef":
+        stage.submit(job, SMALL)
+    assert stage.policy.partitions() == [partition("x"), partition("a")]
+    stage.finish("x")
+    stage.finish("a")
+    assert stage.policy.partitions() == [partition("b"), partition("c")]
+    assert stage.finish("b") == ["prove b", "complete b"]
+    assert "a job that was overtaken too often goes first" in stage.policy.explain(partition("d"))
+    assert stage.finish("c") == ["prove c", "admit y", "load L", "complete c"]
+    assert stage.load("L") == ["synthesize y"]
+
+
+def test_without_overtaking_the_line_is_strict() -> None:
+    stage = Scenario(limits(10, slots=2, overtake_limit=0))
+    hold_all(stage)
+    stage.submit("y", LARGE)
+    assert stage.submit("a", SMALL) == []
+    assert stage.finish("x") == ["prove x", "admit y", "load L", "complete x"]
+
+
+def test_a_wide_partition_is_passed_only_so_often_before_a_device() -> None:
+    devices = (Device("gpu", 2, memory_bytes=10),)
+    stage = Scenario(Limits(1000, 8, devices, synthesis_lookahead=8, overtake_limit=1))
+    for job, device_bytes in zip("abcd", [6, 8, 2, 2], strict=True):
+        name = job.upper()
+        stage.submit(job, circuit(name, 0, 2, device_bytes))
+        stage.load(name)
+    assert stage.synthesized("a") == ["prove a"]
+    assert stage.synthesized("b") == []
+    assert stage.synthesized("c") == ["prove c"]
+    assert stage.prove("c") == ["complete c"]
+    assert stage.synthesized("d") == []
+    assert stage.prove("a") == ["prove b", "prove d", "complete a"]
+
+
+def test_lookahead_keeps_work_from_piling_up_before_the_devices() -> None:
+    stage = Scenario(limits(100, slots=1, synthesis_lookahead=1))
+    stage.submit("a", SMALL, partitions=4)
+    stage.load("S")
+    assert stage.synthesized("a") == ["admit a1", "synthesize a1", "prove a"]
+    assert stage.synthesized("a1") == []
+    assert "waits for the devices" in stage.policy.explain(partition("a2"))
+    assert stage.prove("a") == ["admit a2", "synthesize a2", "prove a1"]
+
+
+def test_no_lookahead_means_no_overlap() -> None:
+    stage = Scenario(limits(100, slots=4, synthesis_lookahead=0))
+    stage.submit("a", SMALL, partitions=3)
+    assert stage.load("S") == ["synthesize a"]
+    assert stage.synthesized("a") == ["prove a"]
+    assert stage.prove("a") == ["synthesize a1"]
