@@ -193,7 +193,7 @@ def _operands(
 def _define(
     module: Any, name: str, field: Field | QuadraticField, kinds: list[Any], body: Callable[..., None]
 ) -> Any:
-    symbol = f"{name}.{field.name}"
+    symbol = f"{name}.{field.name}.{_base(field).modulus:x}"
     if symbol in module.globals:
         return module.globals[symbol]
     parameters = [code.I64.as_pointer() if kind is Row else ir.IntType(1) for kind in kinds]
