@@ -20,9 +20,9 @@ def verify(vkey: Path, public: Path, proof: Path) -> None:
     Prints OK and ends with 0 if the proof is valid; says why and ends with 1 if it is not.
     Files that cannot be read as what they should be end with 2.
     """
+    from groth16.errors import VerificationFailed
     from groth16.proof import read_proof, read_public
     from groth16.verification_key import read_verification_key
-    from groth16.verifier import VerificationFailed
     from groth16.verifier import verify as check
 
     key = read_verification_key(vkey)

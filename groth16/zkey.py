@@ -206,10 +206,11 @@ def check_pair(header: KeyHeader, witness: Witness) -> None:
     """Raise InputError unless a witness can belong to a key: same curve, as many values as wires."""
     if witness.curve is not header.curve:
         raise InputError(
-            f"the witness is on {witness.curve.name}, the key {header.path} on {header.curve.name}"
+            f"{header.path}: the key is on the curve {header.curve.name}, the witness on "
+            f"{witness.curve.name}: take both from one compilation of the circuit"
         )
     if len(witness.values) != header.n_variables:
         raise InputError(
-            f"the witness has {len(witness.values)} values, the key {header.path} "
-            f"{header.n_variables} wires: they are of different circuits"
+            f"{header.path}: the key is for {header.n_variables} wires, the witness has "
+            f"{len(witness.values)} values: take both from one compilation of the circuit"
         )

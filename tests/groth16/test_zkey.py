@@ -64,7 +64,7 @@ def test_every_long_array_is_on_its_curve_by_py_ecc(curve: str) -> None:
 def test_key_and_witness_must_match() -> None:
     header = read_header(sample("bn254", "sample.zkey"))
     check_pair(header, read_witness(sample("bn254", "sample.wtns")))
-    with pytest.raises(InputError, match=r"witness is on bls12381, the key .*sample.zkey on bn254"):
+    with pytest.raises(InputError, match="the key is on the curve bn254, the witness on bls12381"):
         check_pair(header, read_witness(sample("bls12381", "sample.wtns")))
     for count in (13, 15):
         with pytest.raises(InputError, match=f"witness has {count} values, the key .*sample.zkey 14 wires"):
