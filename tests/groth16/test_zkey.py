@@ -67,7 +67,7 @@ def test_key_and_witness_must_match() -> None:
     with pytest.raises(InputError, match="the key is on the curve bn254, the witness on bls12381"):
         check_pair(header, read_witness(sample("bls12381", "sample.wtns")))
     for count in (13, 15):
-        with pytest.raises(InputError, match=f"witness has {count} values, the key .*sample.zkey 14 wires"):
+        with pytest.raises(InputError, match=f"the key is for 14 wires, the witness has {count} values"):
             check_pair(header, Witness(CURVES["bn254"], ints_to_limbs([1] * count, 4)))
 
 
