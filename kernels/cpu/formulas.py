@@ -1,4 +1,4 @@
-"""Straight formulas over field elements in memory, compiled without numba's own passes.
+"""Formulas over field elements in memory, compiled without numba's own passes.
 
 A curve's or tower's formula is a Python function over `Row`s, written with operators. `formula` makes of it
 one LLVM function for each field, never inlined, that any kernel calls as
@@ -6,7 +6,7 @@ one LLVM function for each field, never inlined, that any kernel calls as
     name(F, array, first_element, …, flag, …)
 
 with an array and the index of its first element for every `Row`, and a bool for every `Flag`. numba would
-type and lower each of hundreds of temporaries, and again in every kernel: ten times the compile time.
+type and lower each of hundreds of temporaries, and again in every kernel: several times the compile time.
 """
 
 import inspect

@@ -2,7 +2,7 @@
 
 Scalars are cut into windows of c bits. A task takes one window and one range of points, adds each point to
 the bucket of its digit, and sums the buckets weighted by their digits with running sums (Bernstein,
-Doumen, Lange, Oosterwijk, "Faster batch forgery identification", 2012, section 4). Signed digits in
+Doumen, Lange, Oosterwijk, "Faster batch forgery identification", 2012). Signed digits in
 [−2^(c−1), 2^(c−1)) halve the buckets, as −P costs nothing. They come without a carry from window to window:
 add 2^(c−1) to every window first, cut, and take it off each digit again.
 """

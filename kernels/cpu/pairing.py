@@ -65,7 +65,7 @@ def _double_step(t: Row, line: Row, p: Row) -> None:
 
 @formula
 def _add_step(t: Row, line: Row, p: Row, q: Row) -> None:
-    """t += q (madd-2007-bl's simple form, q affine) and the line through both, times the new Z.
+    """t += q (madd, q affine) and the line through both, times the new Z.
 
     The points of a Miller loop are multiples of Q below the order, so they are never equal nor opposite.
     """
@@ -187,7 +187,7 @@ def final_exponentiation(f: Fq12) -> Fq12:
 
 
 def _hard_part_bn(f: Fq12) -> Fq12:
-    """Σ λ_i·q^i of Fuentes-Castañeda, Knapp, Rodríguez-Henríquez, "Faster hashing to G2", 2011, section 5.
+    """Σ λ_i·q^i of Fuentes-Castañeda, Knapp, Rodríguez-Henríquez, "Faster hashing to G2", 2011.
 
     λ_1 = 12x³ + 6x² + 4x, λ_2 = λ_1 + 2x, λ_0 = λ_2 + 6x² + 1, λ_3 = λ_1 − 1.
     """
@@ -206,7 +206,7 @@ def _hard_part_bls(f: Fq12) -> Fq12:
     """(x − 1)²(x + q)(x² + q² − 1) + 3, three times (q⁴ − q² + 1)/r.
 
     Hayashida, Hayasaka, Teruya, "Efficient final exponentiation via cyclotomic structure for pairings over
-    families of elliptic curves", 2020, section 4 (https://eprint.iacr.org/2020/875).
+    families of elliptic curves", 2020 (https://eprint.iacr.org/2020/875).
     """
     x = f.curve.x
     y = f.unitary_power(x - 1).unitary_power(x - 1)

@@ -69,9 +69,8 @@ def square_into(F: Any, out: Any, a: Any, sums: Any, xi: Any) -> None:
 def _cyclotomic_square(out: Row, a: Row, xi: Row) -> None:
     """out = a² for a of order dividing q⁴ − q² + 1; out is not a.
 
-    Granger, Scott, "Faster squaring in the cyclotomic subgroup of sixth degree extensions", 2010, section
-    3.1: over Fq4 = Fq2[s]/(s² − ξ) with s = w³,
-    (A + B·w + C·w²)² = (3A² − 2Ā) + (3sC² + 2B̄)·w + (3B² − 2C̄)·w².
+    Granger, Scott, "Faster squaring in the cyclotomic subgroup of sixth degree extensions", 2010: over
+    Fq4 = Fq2[s]/(s² − ξ) with s = w³, (A + B·w + C·w²)² = (3A² − 2Ā) + (3sC² + 2B̄)·w + (3B² − 2C̄)·w².
     """
     squares = []
     for part in range(3):
