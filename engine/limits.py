@@ -72,7 +72,7 @@ def policy_limits(config: Config, found: Memory | None = None) -> Limits:
     pipeline = config.pipeline
     return Limits(
         budget_bytes=budget_bytes(config, found or memory()),
-        synthesis_slots=pipeline.synthesis_concurrency if pipeline.enabled else 1,
+        synthesis_slots=threads(pipeline.synthesis_concurrency) if pipeline.enabled else 1,
         devices=(Device("cpu", workers=config.gpus.gpu_workers_per_device, memory_bytes=None),),
         synthesis_lookahead=pipeline.synthesis_lookahead if pipeline.enabled else 0,
         eviction_min_idle_s=config.memory.eviction_min_idle,
