@@ -69,8 +69,9 @@ def _is_refusal(error: Exception) -> bool:
     from engine import EngineError
     from flows.errors import FlowError
     from groth16.errors import InputError
+    from sim import SimError
 
-    return isinstance(error, ConfigError | HistoryError | EngineError | FlowError | InputError)
+    return isinstance(error, ConfigError | HistoryError | EngineError | FlowError | InputError | SimError)
 
 
 def _end(message: str, status: int) -> NoReturn:

@@ -2,9 +2,63 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
+
+from cli.options import INPUT_FILE, batch_options, say
 
 
 @click.group()
 def sim() -> None:
-    """Simulate batches under the policy that real ones run under."""
+    """Simulate batches under the very policy that real ones run under."""
+
+
+@sim.command(short_help="Simulate a batch and print the table of a real one.")
+@batch_options
+@click.option(
+    "--policy",
+    default="budget",
+    show_default=True,
+    metavar="POLICY",
+    help='Admission: "budget", or "fixed:N".',
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the times drawn."
+)
+@click.option("--profile", type=INPUT_FILE, metavar="FILE", help="The modelled machine, as TOML.")
+def run(
+    circuit: str,
+    count: int,
+    concurrency: int,
+    budget: str | None,
+    partitions: int | None,
+    config_path: Path | None,
+    policy: str,
+    seed: int,
+    profile: Path | None,
+) -> None:
+    """Simulate the batch that `cuzk bench batch` with the same options would prove.
+
+    Stage times are those of the circuit's runs in the history; of a circuit that was never proved
+    here, rough ones by its size. The run is kept in the history beside the real ones. The policy
+    "fixed:N" runs N partitions at a time, whatever they take, as provers without a budget do.
+    """
+    from cli.table import print_run
+    from config import load_config
+    from db import open_history, show_run
+    from flows.batch import BatchParameters
+    from flows.simulated_batch import SimulationParameters, simulate_batch
+
+    parameters = BatchParameters(
+        circuit=circuit,
+        count=count,
+        concurrency=concurrency,
+        budget=budget,
+        partitions=partitions,
+        config=config_path,
+    )
+    run_id = simulate_batch(parameters, SimulationParameters(policy, profile, seed), say)
+    with open_history(load_config(config_path, warn=lambda _: None).history_url()) as history:
+        print_run(show_run(history, run_id))
+        print(f"history  {history.address}; this run: cuzk history show {run_id}")

@@ -112,11 +112,15 @@ class SynthesisConfig(_Section):
 
 
 class PipelineConfig(_Section):
-    """How far synthesis runs ahead of proving: partitions waiting for a device, and how many at once."""
+    """How far synthesis runs ahead of proving.
+
+    `synthesis_lookahead`: partitions that may wait for a device. `synthesis_concurrency`: partitions that
+    synthesize at once, 0 for one a processor.
+    """
 
     enabled: bool = True
     synthesis_lookahead: Annotated[int, Field(ge=0)] = 1
-    synthesis_concurrency: Count = 1
+    synthesis_concurrency: CountOrAuto = 0
 
 
 class LoggingConfig(_Section):

@@ -1,0 +1,71 @@
+"""The batch of `prove_batch` on a modelled machine. Light to import: no Prefect."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import engine
+from config import Config
+from config.load import warn_on_stderr
+from db import History, open_history
+from engine.circuit import open_circuit
+from engine.limits import Memory
+from flows.batch import BatchParameters, batch_config
+from flows.local_server import Say
+from flows.version import code_version
+from policy import Limits, Priority
+from sim import BUDGET, Batch, SimulatedRun, load_profile, record, simulate, with_history
+
+
+@dataclass(frozen=True)
+class SimulationParameters:
+    """Under which policy ("budget" or "fixed:N"), on which machine (None: the bundled one), by which seed."""
+
+    policy: str = BUDGET
+    profile: Path | None = None
+    seed: int = 0
+
+
+def simulate_batch(parameters: BatchParameters, simulation: SimulationParameters, say: Say) -> str:
+    """Simulate a batch under the settings of a real one, keep it in the history, and return the run's id.
+
+    Stage times are those of the circuit's real runs in the history, else the profile's. A budget that is
+    given may be larger than this machine's memory. Raises what the rooms raise for input that cannot be used;
+    SimError for a batch that never fits.
+    """
+    config = batch_config(parameters, warn_on_stderr)
+    with open_history(config.history_url()) as history:
+        run = _simulate(parameters, simulation, config, history, say)
+        with history.writer() as writer:
+            run_id = record(run, writer, name=parameters.title, code_version=code_version())
+            if lost := writer.close():
+                raise lost
+    return run_id
+
+
+def _simulate(
+    parameters: BatchParameters,
+    simulation: SimulationParameters,
+    config: Config,
+    history: History,
+    say: Say,
+) -> SimulatedRun:
+    circuit = engine.resolve(parameters.circuit, config)
+    profile = with_history(load_profile(simulation.profile), history, [circuit.name])
+    engine.prepare(circuit, say)
+    opened = open_circuit(circuit)
+    batch = Batch(
+        opened.shape,
+        parameters.count,
+        parameters.concurrency,
+        partitions=parameters.partitions or circuit.partitions,
+        priority=Priority[parameters.priority.upper()] if parameters.priority else circuit.priority,
+        constraints=opened.header.domain_size,  # rounded up to a power of two, but all that a key tells
+    )
+    return simulate(batch, _limits(config), profile, policy=simulation.policy, seed=simulation.seed)
+
+
+def _limits(config: Config) -> Limits:
+    """The settings' limits; a budget in bytes is the modelled machine's memory, whatever this one has."""
+    budget = config.memory.total_budget
+    modelled = Memory(budget, budget, "the modelled machine") if isinstance(budget, int) else None
+    return engine.policy_limits(config, modelled)
