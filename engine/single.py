@@ -65,8 +65,15 @@ def prove_files(
     outcome = Outcome(proof, public)
     for path in (proof, public):
         _check_writable(path)
-    sources = {"witness": witness} if wasm is None else {"wasm": wasm, "inputs": witness}
-    spec = CircuitSpec(zkey.stem, zkey, r1cs=r1cs, proving_threads=threads, **sources)
+    spec = CircuitSpec(
+        zkey.stem,
+        zkey,
+        wasm=wasm,
+        witness=witness if wasm is None else None,
+        inputs=None if wasm is None else witness,
+        r1cs=r1cs,
+        proving_threads=threads,
+    )
     _tell_if_compiling(report)
     with outcome.timed("total"), ThreadPoolExecutor(threads, "kernels") as pool:
         work = _prove(spec, PoolRunner(pool, threads), outcome)
