@@ -1,0 +1,39 @@
+"""The same policy on a modelled machine: what a batch would do, without doing it.
+
+Time is simulated and never the wall clock's; the same inputs and seed give the same run, byte for byte.
+"""
+
+from sim.errors import SimError
+from sim.kinds import BUDGET, policy_of
+from sim.machine import LogEntry, SimulatedMachine
+from sim.observe import observed_times, with_history
+from sim.profile import MachineProfile, ObservedTimes, load_profile
+from sim.record import record
+from sim.replay import Recorded, RecordedRun, first_difference, read_recorded, replay, replay_run
+from sim.rows import rows_of
+from sim.run import SimulatedRun, simulate
+from sim.workload import Batch
+
+__all__ = [
+    "BUDGET",
+    "Batch",
+    "LogEntry",
+    "MachineProfile",
+    "ObservedTimes",
+    "Recorded",
+    "RecordedRun",
+    "SimError",
+    "SimulatedMachine",
+    "SimulatedRun",
+    "first_difference",
+    "load_profile",
+    "observed_times",
+    "policy_of",
+    "read_recorded",
+    "record",
+    "replay",
+    "replay_run",
+    "rows_of",
+    "simulate",
+    "with_history",
+]

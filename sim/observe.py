@@ -1,0 +1,77 @@
+"""Times of real runs, from the history, as a profile wants them: as if each partition had run alone."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from db import History, StageObservation, stage_seconds
+from sim.profile import MachineProfile, ObservedTimes
+
+NEWEST = 2_000
+OUTLIER = 3.0  # times the median: a first run compiles its kernels, a suspended machine sleeps
+
+
+def with_history(profile: MachineProfile, history: History, circuits: Iterable[str]) -> MachineProfile:
+    """The profile with the observed times of those of the circuits that real runs have proved."""
+    observed = {name: observed_times(stage_seconds(history, name), profile) for name in circuits}
+    known = {name: times for name, times in observed.items() if times is not None}
+    return profile.model_copy(update={"circuits": {**profile.circuits, **known}})
+
+
+def observed_times(observations: Sequence[StageObservation], profile: MachineProfile) -> ObservedTimes | None:
+    """None where some stage was never observed."""
+    by_stage: dict[str, list[StageObservation]] = defaultdict(list)
+    for each in observations[-NEWEST * 6 :]:
+        by_stage[each.stage].append(each)
+    synthesize_s = _usual(_alone(by_stage["synthesize"], profile.synthesis_slowdown))
+    prove_s = _usual(_alone(by_stage["prove"], 1.0))  # a device does one thing at a time
+    verify_s = _usual([each.seconds for each in by_stage["verify"]])
+    if not (synthesize_s and prove_s and verify_s):
+        return None
+    return ObservedTimes(
+        synthesize_s=synthesize_s,
+        prove_s=prove_s,
+        verify_s=verify_s,
+        load_s=_usual(_longest_of_each_run(by_stage["load"])) or None,
+    )
+
+
+def _alone(observations: Sequence[StageObservation], slowdown: float) -> list[float]:
+    """Seconds as they would have been with nothing of the same stage beside them, on the same device."""
+    groups: dict[tuple[str, str | None], list[StageObservation]] = defaultdict(list)
+    for each in observations:
+        device = each.device if each.stage == "prove" else None
+        groups[each.run_id, device].append(each)
+    return [
+        seconds / (1 + (at_once - 1) * slowdown)
+        for group in groups.values()
+        for seconds, at_once in zip([each.seconds for each in group], _mean_at_once(group), strict=True)
+    ]
+
+
+def _mean_at_once(group: Sequence[StageObservation]) -> list[float]:
+    """How many of the group ran, on average, while each of them did."""
+    counts = []
+    for each in group:
+        beside_s = sum(
+            max(0.0, min(each.ended_s, other.ended_s) - max(each.started_s, other.started_s))
+            for other in group
+        )
+        counts.append(beside_s / each.seconds if each.seconds > 0 else 1.0)
+    return counts
+
+
+def _longest_of_each_run(loads: Sequence[StageObservation]) -> list[float]:
+    """The first to need the entries loaded them; the others found them, or waited for a part of that."""
+    longest: dict[str, float] = {}
+    for each in loads:
+        longest[each.run_id] = max(longest.get(each.run_id, 0.0), each.seconds)
+    return list(longest.values())
+
+
+def _usual(samples: Sequence[float]) -> tuple[float, ...]:
+    """Without outliers, in order of size."""
+    if not samples:
+        return ()
+    limit = OUTLIER * median(samples)
+    return tuple(sorted(sample for sample in samples if sample <= limit))
