@@ -1,7 +1,7 @@
 """Times of real runs, from the history, as a profile wants them: as if each partition had run alone."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from statistics import median
 
 from db import History, StageObservation, stage_seconds
@@ -24,7 +24,7 @@ def observed_times(observations: Sequence[StageObservation], profile: MachinePro
     for each in observations[-NEWEST * 6 :]:
         by_stage[each.stage].append(each)
     synthesize_s = _usual(_alone(by_stage["synthesize"], profile.synthesis_slowdown))
-    prove_s = _usual(_alone(by_stage["prove"], 1.0))  # a device does one thing at a time
+    prove_s = _usual(_on_a_serial_device(by_stage["prove"]))
     verify_s = _usual([each.seconds for each in by_stage["verify"]])
     if not (synthesize_s and prove_s and verify_s):
         return None
@@ -37,16 +37,42 @@ def observed_times(observations: Sequence[StageObservation], profile: MachinePro
 
 
 def _alone(observations: Sequence[StageObservation], slowdown: float) -> list[float]:
-    """Seconds as they would have been with nothing of the same stage beside them, on the same device."""
-    groups: dict[tuple[str, str | None], list[StageObservation]] = defaultdict(list)
-    for each in observations:
-        device = each.device if each.stage == "prove" else None
-        groups[each.run_id, device].append(each)
+    """Seconds as they would have been with nothing of the same stage beside them in the run."""
     return [
-        seconds / (1 + (at_once - 1) * slowdown)
-        for group in groups.values()
-        for seconds, at_once in zip([each.seconds for each in group], _mean_at_once(group), strict=True)
+        each.seconds / (1 + (at_once - 1) * slowdown)
+        for run in _groups(observations, lambda each: each.run_id)
+        for each, at_once in zip(run, _mean_at_once(run), strict=True)
     ]
+
+
+def _on_a_serial_device(observations: Sequence[StageObservation]) -> list[float]:
+    """For each partition the mean of its run and device: the time the device was busy, by what it proved.
+
+    In whatever way the device divided its time between its workers (service demand law: Denning and Buzen,
+    The Operational Analysis of Queueing Network Models, 1978).
+    """
+    means = []
+    for group in _groups(observations, lambda each: (each.run_id, each.device)):
+        means += [_busy_s(group) / len(group)] * len(group)
+    return means
+
+
+def _busy_s(group: Sequence[StageObservation]) -> float:
+    """How long at least one of the group ran."""
+    busy_s, until_s = 0.0, float("-inf")
+    for each in sorted(group, key=lambda each: each.started_s):
+        busy_s += max(0.0, each.ended_s - max(each.started_s, until_s))
+        until_s = max(until_s, each.ended_s)
+    return busy_s
+
+
+def _groups(
+    observations: Sequence[StageObservation], key: Callable[[StageObservation], Hashable]
+) -> Iterable[list[StageObservation]]:
+    groups: dict[Hashable, list[StageObservation]] = defaultdict(list)
+    for each in observations:
+        groups[key(each)].append(each)
+    return groups.values()
 
 
 def _mean_at_once(group: Sequence[StageObservation]) -> list[float]:

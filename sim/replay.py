@@ -8,7 +8,7 @@ from simpy import Environment
 from simpy import Event as Signal
 
 from db import History, policy_events, show_run
-from policy import Decision, Event, Limits
+from policy import Decision, Event, Limits, ProtocolError
 from policy.codec import decode_decision, decode_event, decode_limits
 from sim.errors import SimError
 from sim.kinds import BUDGET, policy_of
@@ -50,7 +50,29 @@ def read_recorded(history: History, run_id: str) -> RecordedRun:
 def replay(
     limits: Limits, events: Sequence[tuple[float, Event]], policy: str = BUDGET
 ) -> tuple[Recorded, ...]:
-    """The decisions of a fresh policy that is given the events at their times."""
+    """The decisions of a fresh policy that is given the events at their times.
+
+    Raises SimError where an event cannot be: under these limits and policy the run would have gone otherwise.
+    """
+    log, refusal = _feed(limits, events, policy)
+    if refusal is not None:
+        raise SimError(refusal)
+    return tuple(log)
+
+
+def replay_run(recorded: RecordedRun) -> str | None:
+    """None if a replay decides all as recorded, else the first difference in one line."""
+    events = [(entry.at_s, entry.event) for entry in recorded.log]
+    log, refusal = _feed(recorded.limits, events, recorded.policy)
+    if refusal is not None:  # a decision before it was another, else the log is not of this policy
+        return first_difference(recorded.log[: len(log)], log) or refusal
+    return first_difference(recorded.log, log)
+
+
+def _feed(
+    limits: Limits, events: Sequence[tuple[float, Event]], policy: str
+) -> tuple[list[Recorded], str | None]:
+    """The log as far as it goes, and why it ended early, if it did."""
     env, scheduler = Environment(initial_time=0.0), policy_of(policy, limits)
     log: list[Recorded] = []
 
@@ -61,14 +83,11 @@ def replay(
             log.append(Recorded(at_s, event, tuple(scheduler.handle(event, at_s))))
 
     env.process(feed())
-    env.run()
-    return tuple(log)
-
-
-def replay_run(recorded: RecordedRun) -> str | None:
-    """None if a replay decides all as recorded, else the first difference in one line."""
-    events = [(entry.at_s, entry.event) for entry in recorded.log]
-    return first_difference(recorded.log, replay(recorded.limits, events, recorded.policy))
+    try:
+        env.run()
+    except ProtocolError as error:
+        return log, f"event {len(log)}: {error}"
+    return log, None
 
 
 def first_difference(recorded: Sequence[Recorded], replayed: Sequence[Recorded]) -> str | None:

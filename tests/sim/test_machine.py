@@ -1,0 +1,122 @@
+"""The modelled machine against the real policy: stops, timers and loads."""
+
+import pytest
+from simpy import Environment
+
+from policy import (
+    BudgetPolicy,
+    Cancel,
+    Circuit,
+    Complete,
+    Device,
+    Entry,
+    Evict,
+    Fail,
+    Failed,
+    Job,
+    Limits,
+    PartitionState,
+    Resized,
+    Tick,
+    WakeAt,
+)
+from sim.durations import Durations
+from sim.machine import SimulatedMachine
+from tests.sim.model import CIRCUIT, limits, profile
+
+LONG = Circuit("long", (Entry("long", 100),), 10, 10)
+
+
+class Stage:
+    def __init__(self, limits: Limits) -> None:
+        self.env = Environment(initial_time=0.0)
+        self.policy = BudgetPolicy(limits)
+        durations = Durations(profile(), {"circuit": 1, "long": 1}, seed=0)
+        self.machine = SimulatedMachine(self.env, self.policy, profile(), durations)
+
+    def until(self, at_s: float) -> None:
+        self.env.run(until=at_s)
+
+    def answers(self, kind: type) -> list[object]:
+        return [each for entry in self.machine.log for each in entry.decisions if isinstance(each, kind)]
+
+
+@pytest.mark.parametrize(
+    ("at_s", "state"),
+    [
+        (0.5, PartitionState.LOADING),
+        (1.5, PartitionState.SYNTHESIZING),
+        (3.0, PartitionState.PROVING),
+        (5.0, PartitionState.QUOTIENT_DONE),
+        (6.2, PartitionState.PROVED),
+    ],
+)
+def test_cancelled_anywhere_it_ends_at_once_and_gives_back_all(at_s: float, state: PartitionState) -> None:
+    stage = Stage(limits(1))
+    end = stage.machine.submit(Job("job", CIRCUIT))
+    stage.until(at_s)
+    (partition,) = stage.policy.partitions()
+    assert stage.policy.state(partition) is state
+    stage.machine.send(Cancel("job"))
+    stage.env.run()
+    assert end.value == Fail("job", "cancelled")
+    assert stage.machine.log[-1].at_s <= max(at_s, 1.0)  # but for a load, which nobody ends
+    assert stage.policy.reserved_bytes == 100
+    assert stage.machine.submit(Job("next", CIRCUIT)) is not None
+    stage.env.run()
+    assert stage.answers(Complete) == [Complete("next")]
+
+
+def test_a_partition_that_waits_for_a_device_is_dropped() -> None:
+    stage = Stage(limits(2, workers=1))
+    stage.machine.submit(Job("a", CIRCUIT))
+    stage.machine.submit(Job("b", CIRCUIT))
+    stage.until(3.0)
+    stage.machine.send(Cancel("b"))
+    assert isinstance(stage.machine.log[-1].event, Failed)
+    stage.env.run()
+    assert stage.answers(Complete) == [Complete("a")]
+
+
+def test_what_is_stopped_leaves_slots_and_devices_to_others() -> None:
+    """b proves from 3 s on, the very second that a leaves the device."""
+    stage = Stage(limits(2, workers=2))
+    stage.machine.submit(Job("a", CIRCUIT))
+    stage.machine.submit(Job("b", CIRCUIT))
+    stage.until(3.0)
+    stage.machine.send(Cancel("a"))
+    stage.env.run()
+    assert stage.machine.log[-1].at_s == pytest.approx(3.0 + 4 + 0.5)
+
+
+def test_a_timer_wakes_the_policy_when_an_idle_entry_may_go() -> None:
+    """a is proved at 6 s and its entries idle; c needs their room, which it gets at 9 s while b runs on."""
+    stage = Stage(Limits(380, 8, (Device("cpu", 8),), eviction_min_idle_s=3.0))
+    stage.machine.submit(Job("a", CIRCUIT))
+    stage.machine.submit(Job("b", Circuit("long", (Entry("b", 200),), 10, 10)))
+    stage.until(6.6)
+    stage.machine.submit(Job("c", LONG))
+    assert stage.answers(WakeAt) == [WakeAt(9.0)]
+    stage.env.run()
+    evictions = [entry for entry in stage.machine.log if any(isinstance(d, Evict) for d in entry.decisions)]
+    assert [(entry.at_s, type(entry.event)) for entry in evictions] == [(9.0, Tick)]
+
+
+def test_entries_are_read_from_disk_one_after_another() -> None:
+    stage = Stage(limits(99))
+    stage.machine.submit(Job("a", CIRCUIT))
+    stage.machine.submit(Job("b", LONG))
+    stage.env.run()
+    loads = [entry.at_s for entry in stage.machine.log if type(entry.event).__name__ == "Loaded"]
+    assert loads == pytest.approx([0.8, 1.0, 2.0])
+
+
+def test_a_smaller_budget_ends_what_can_no_longer_fit() -> None:
+    stage = Stage(limits(2))
+    end = stage.machine.submit(Job("a", CIRCUIT, partitions=5))
+    stage.until(1.5)
+    stage.machine.send(Resized(110))
+    stage.env.run()
+    assert isinstance(end.value, Fail)
+    assert "the budget is 110 B" in end.value.why
+    assert stage.policy.reserved_bytes <= 110

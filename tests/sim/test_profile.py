@@ -1,0 +1,73 @@
+"""Profiles: what is read, what is refused, and the times that come of them."""
+
+from pathlib import Path
+from statistics import fmean, stdev
+
+import pytest
+
+from policy import Circuit, Entry, PartitionId
+from sim import MachineProfile, SimError, load_profile
+from sim.durations import Durations
+from tests.sim.model import CIRCUIT, profile
+
+
+def test_the_bundled_profile_knows_every_stage() -> None:
+    found = load_profile()
+    assert found.name == "default"
+    durations = Durations(found, {"circuit": 1 << 14}, seed=0)
+    for stage in ("synthesize", "prove", "verify"):
+        assert durations.stage_s(stage, CIRCUIT, PartitionId("job", 0)) > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("[load]\nbytes_per_s = 0", "load.bytes_per_s: input should be greater than 0"),
+        ("[load]\nbytes_per_s = nan", "load.bytes_per_s"),
+        ("loads_at_once = 0\n[load]\nbytes_per_s = 1", "loads_at_once"),
+        ("spead = 0.1\n[load]\nbytes_per_s = 1", "spead: extra inputs are not permitted"),
+        ("host_before_share = 0.6\nhost_after_share = 0.6\n[load]\nbytes_per_s = 1", "more than 1 together"),
+        (
+            "[load]\nbytes_per_s = 1\n[circuits.c]\nsynthesize_s = []\nprove_s = [1]\nverify_s = [1]",
+            "synthesize_s",
+        ),
+        ("", "load: field required"),
+        ("[load", "not TOML"),
+    ],
+)
+def test_a_bad_profile_is_refused_by_its_line(tmp_path: Path, change: str, message: str) -> None:
+    path = tmp_path / "machine.toml"
+    path.write_text(f'name = "m"\n{change}\n[synthesize]\n[prove]\n[verify]\n')
+    with pytest.raises(SimError) as error:
+        load_profile(path)
+    assert str(path) in str(error.value)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value).strip()
+
+
+def test_a_missing_profile_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SimError, match="cannot be read: No such file"):
+        load_profile(tmp_path / "none.toml")
+
+
+def test_a_profile_survives_its_dump() -> None:
+    found = load_profile()
+    assert MachineProfile.model_validate(found.model_dump(mode="json")) == found
+
+
+def test_modelled_times_have_the_mean_and_the_spread_they_should() -> None:
+    durations = Durations(
+        profile(spread=0.2, prove={"seconds": 1, "seconds_per_constraint": 0.5}), {"circuit": 6}, seed=1
+    )
+    times = [durations.stage_s("prove", CIRCUIT, PartitionId("job", index)) for index in range(2000)]
+    assert fmean(times) == pytest.approx(4.0, rel=0.02)
+    assert stdev(times) == pytest.approx(0.8, rel=0.1)
+
+
+def test_observed_times_come_before_modelled_ones() -> None:
+    observed = {"synthesize_s": [7, 8], "prove_s": [9], "verify_s": [1], "load_s": [50]}
+    durations = Durations(profile(circuits={"circuit": observed}), {}, seed=1)
+    drawn = {durations.stage_s("synthesize", CIRCUIT, PartitionId("job", index)) for index in range(50)}
+    assert drawn == {7, 8}
+    assert durations.load_s(CIRCUIT.entries[0], CIRCUIT, 1) == pytest.approx(40)
+    assert durations.load_s(Entry("x", 300), Circuit("other", (), 1, 1), 1) == pytest.approx(3)
