@@ -39,6 +39,8 @@ async def prove_batch(parameters: BatchParameters) -> BatchSummary | State:
             if summary.failed:
                 raise BatchFailed(summary) from summary.failed[0].error
         except asyncio.CancelledError:
+            if task := asyncio.current_task():
+                task.uncancel()  # the rest, telling Prefect, is not cancelled
             return Cancelled(message="stopped by a signal")
         except Exception as error:  # given to Prefect as a state, since it writes to disk what a flow raises
             get_run_logger().error("%s", error, exc_info=error)
@@ -48,7 +50,7 @@ async def prove_batch(parameters: BatchParameters) -> BatchSummary | State:
 
 async def _run(parameters: BatchParameters) -> BatchSummary:
     """Open what a run needs, prove, and close it all again."""
-    config = batch_config(parameters)
+    config = batch_config(parameters, get_run_logger().warning)
     limits = engine.policy_limits(config)
     circuit = engine.resolve(parameters.circuit, config)
     await asyncio.to_thread(engine.prepare, circuit, tell)
