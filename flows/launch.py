@@ -30,8 +30,9 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
         from prefect.exceptions import CancelledRun
         from prefect.settings import PREFECT_API_URL, temporary_settings
 
-        from flows.logs import quiet_terminal, send_what_is_pending
+        from flows.logs import quiet_terminal
         from flows.prove_batch import prove_batch
+        from flows.recorded import all_sent
 
         server.wait_ready(say)
         say(f"Prefect UI: {server.ui_url}")
@@ -40,13 +41,12 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
             temporary_settings({PREFECT_API_URL: server.api_url}),
             quiet_terminal(),
             _observed_by(say),
+            all_sent(say, wait_until_recorded=server.local is not None),
         ):
             try:
                 summary = asyncio.run(prove_batch(parameters))
             except (CancelledRun, asyncio.CancelledError) as error:
                 raise KeyboardInterrupt from error
-            finally:
-                send_what_is_pending()
     assert isinstance(summary, BatchSummary), "a state that is no success has been raised"
     return summary
 

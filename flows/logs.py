@@ -4,10 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from prefect.events.worker import EventsWorker
 from prefect.logging.handlers import APILogHandler
-
-SEND_WITHIN_S = 10.0
 
 
 @contextmanager
@@ -25,15 +22,6 @@ def engine_log_in_ui(flow_run_id: str) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
-
-
-def send_what_is_pending() -> None:
-    """Wait until the server has what Prefect's threads still hold: states of tasks, and log lines.
-
-    Prefect itself does so when the interpreter exits, which is too late for a server that stops before.
-    """
-    EventsWorker.drain_all(timeout=SEND_WITHIN_S)
-    APILogHandler().flush()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from prefect.logging import disable_run_logger
 
 import engine
 from engine import ProofFailed, ProofResult, StageSummary
+from tasks.follow import started
 from tasks.key import Key
 from tasks.load import load
 from tasks.prove import prove
@@ -72,6 +73,16 @@ def test_a_failure_is_the_task_s(task: Task[..., Any], current: Engine) -> None:
     current.error = ProofFailed("merkle #2: no")
     with pytest.raises(ProofFailed, match="merkle #2: no"):
         run(task.fn)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+@pytest.mark.usefixtures("current")
+def test_its_start_is_counted(task: Task[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT__RUNTIME__FLOW_RUN__ID", "flow-run")
+    before = started["flow-run"]
+    run(task.fn)
+    assert started["flow-run"] == before + 1
+    del started["flow-run"]
 
 
 @pytest.mark.parametrize(("name", "task"), TASKS.items(), ids=TASKS)
