@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -73,11 +73,13 @@ class LocalServer:
         """End it and whatever it started, by force if it takes too long; back when it is gone."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if not self.is_alive():
-                return
+                break
             os.killpg(self.pid, number)
             deadline_s = time.monotonic() + STOP_WITHIN_S
             while self.is_alive() and time.monotonic() < deadline_s:
                 time.sleep(0.05)
+        with suppress(ChildProcessError):  # it is the child of whoever started it
+            os.waitpid(self.pid, os.WNOHANG)
 
 
 @contextmanager

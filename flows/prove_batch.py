@@ -80,8 +80,9 @@ async def _prove_all(parameters: BatchParameters, circuit: CircuitSpec, output: 
             ProofRequest(circuit, name, folder, parameters.partitions, priority), progress
         )
 
-    async with progress.words():
-        return await closed_loop(parameters.count, parameters.concurrency, one)
+    with engine.compiling_told(circuit, tell):
+        async with progress.words():
+            return await closed_loop(parameters.count, parameters.concurrency, one)
 
 
 async def _prove_one(request: ProofRequest, progress: Progress) -> ProofSummary:

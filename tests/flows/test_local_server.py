@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from flows import local_server as module
@@ -47,6 +48,7 @@ def test_it_runs_inside_the_block_and_is_gone_after(tmp_path: Path) -> None:
         Server(server.api_url, server).wait_ready(silent)
         assert server.is_alive()
     assert not server.is_alive()
+    assert not psutil.pid_exists(server.pid), "a zombie is left"
     assert not (tmp_path / "home" / "server.json").exists()
 
 
