@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import batch_options, say
+from cli.options import batch_options, program, say
 
 
 @click.group()
@@ -52,7 +52,7 @@ def batch(
             summary = error.summary
         print_run(show_run(history, summary.run_id))
     print(f"proofs   {summary.output}")
-    print(f"history  {summary.history}; this run: cuzk history show {summary.run_id}")
+    print(f"history  {summary.history}; this run: {program()} history show {summary.run_id}")
     print(f"flow     {_how_to_see(summary.flow_run_url)}")
     sys.exit(1 if summary.failed else 0)
 
@@ -61,4 +61,4 @@ def _how_to_see(flow_run_url: str | None) -> str:
     """Where the run is in Prefect's UI: a local server has been stopped, and `cuzk ui` starts it again."""
     if os.environ.get("PREFECT_API_URL"):
         return flow_run_url or "see the Prefect server's UI"
-    return "the DAG of this run: cuzk ui, then open the address that it prints"
+    return f"the DAG of this run: {program()} ui, then open the address that it prints"

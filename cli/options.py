@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -73,3 +74,10 @@ def available_cores() -> int:
 def say(message: str) -> None:
     """A line for the person at the terminal: to stderr, so that stdout stays the result's."""
     print(message, file=sys.stderr, flush=True)
+
+
+def program() -> str:
+    """How this program is called from here: "cuzk" where the shell would find this very one."""
+    here = Path(sys.argv[0])
+    found = shutil.which("cuzk")
+    return "cuzk" if found and Path(found).exists() and Path(found).samefile(here) else os.path.relpath(here)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, batch_options, say
+from cli.options import INPUT_FILE, batch_options, program, say
 
 
 @click.group()
@@ -61,4 +61,4 @@ def run(
     run_id = simulate_batch(parameters, SimulationParameters(policy, profile, seed), say)
     with open_history(load_config(config_path, warn=lambda _: None).history_url()) as history:
         print_run(show_run(history, run_id))
-        print(f"history  {history.address}; this run: cuzk history show {run_id}")
+        print(f"history  {history.address}; this run: {program()} history show {run_id}")

@@ -12,7 +12,7 @@ from typing import Any
 from config import format_size
 from engine import diagnosis, stages
 from engine.catalog import CircuitSpec
-from engine.circuit import LoadedKey, OpenCircuit, open_circuit
+from engine.circuit import LoadedKey, OpenCircuit, compiling_told, open_circuit
 from engine.errors import EngineError
 from engine.limits import memory
 from engine.work import Work
@@ -99,7 +99,7 @@ def _prove(spec: CircuitSpec, run: Run, outcome: Outcome, report: Report) -> Wor
     work = Work(circuit.header)
     with outcome.timed("witness"):
         stages.witness(work, circuit.witness_source(None))
-    with first_use_told(f"prove {circuit.header.curve.name}", report):
+    with compiling_told(spec, report):
         _prove_witness(work, circuit, run, outcome)
     return work
 
