@@ -163,6 +163,9 @@ def lookahead(world: World) -> tuple[int, int, int]:
 def nothing_piles_up(world: World, decisions: list[Decision]) -> None:
     """What is admitted or synthesized ahead of need is bounded."""
     assert len(world.at("admitted")) <= world.limits.synthesis_slots
+    for decision in decisions:
+        if isinstance(decision, Admit) and world.loaded(world.partitions[decision.partition].keys):
+            assert world.partitions[decision.partition].at == "synthesizing"
     if any(isinstance(decision, Synthesize) for decision in decisions):
         waiting, idle_workers, synthesizing = lookahead(world)
         assert waiting < world.limits.synthesis_lookahead or waiting + synthesizing <= idle_workers
