@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
@@ -30,40 +31,44 @@ threads_option = click.option(
 )
 
 
-def batch_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that describe a batch; the same for a real and for a simulated one."""
-    options = [
-        click.option(
-            "--type", "-t", "circuit", required=True, metavar="NAME", help="Circuit: configured or bundled."
-        ),
-        click.option(
-            "--count", "-c", type=click.IntRange(min=1), default=3, show_default=True, help="Proofs."
-        ),
-        click.option(
-            "--concurrency",
-            "-j",
-            type=click.IntRange(min=1),
-            default=3,
-            show_default=True,
-            help="Proofs submitted at a time; the memory budget decides how many of them run.",
-        ),
-        click.option(
-            "--budget",
-            metavar="SIZE",
-            default=None,
-            help='Memory for everything, as "2GiB" (default: config).',
-        ),
-        click.option(
-            "--partitions",
-            type=click.IntRange(min=1),
-            default=None,
-            help="Groth16 proofs that make up one proof (default: the circuit's).",
-        ),
-        config_option,
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+BATCH_OPTIONS = (
+    click.option(
+        "--type", "-t", "circuit", required=True, metavar="NAME", help="Circuit: configured or bundled."
+    ),
+    click.option("--count", "-c", type=click.IntRange(min=1), default=3, show_default=True, help="Proofs."),
+    click.option(
+        "--concurrency",
+        "-j",
+        type=click.IntRange(min=1),
+        default=3,
+        show_default=True,
+        help="Proofs submitted at a time; the memory budget decides how many of them run.",
+    ),
+    click.option(
+        "--budget", metavar="SIZE", help='Memory for everything, as "2GiB" (default: the settings\').'
+    ),
+    click.option(
+        "--partitions",
+        type=click.IntRange(min=1),
+        help="Groth16 proofs that make up one proof (default: the circuit's).",
+    ),
+    config_option,
+)
+
+
+def batch_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that describe a batch, real or simulated; the command gets them as BatchParameters."""
+
+    @functools.wraps(command)
+    def gather(config_path: Path | None, **options: Any) -> None:
+        from flows.batch import BatchParameters
+
+        own = {name: options.pop(name) for name in options.keys() - BatchParameters.model_fields.keys()}
+        command(BatchParameters(config=config_path, **options), **own)
+
+    for option in reversed(BATCH_OPTIONS):
+        gather = option(gather)
+    return gather
 
 
 def available_cores() -> int:
