@@ -137,6 +137,7 @@ def environment(folder: Path) -> Environment:
     return dict.fromkeys(OF_OTHER_SERVERS) | {
         "PREFECT_HOME": str(folder),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
         "DO_NOT_TRACK": "1",
         "no_proxy": direct,
         "NO_PROXY": direct,
@@ -191,7 +192,9 @@ def running_server(folder: Path) -> LocalServer | None:
 
 def _start(folder: Path, port: int) -> LocalServer:
     log_path = folder / f"server-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{port}.log"
-    variables = TUNING | dict(os.environ) | environment(folder)
+    # The UI runs in the browser, where it would look for the API at Prefect's usual port.
+    ui = {"PREFECT_SERVER_UI_API_URL": f"http://127.0.0.1:{port}/api"}
+    variables = TUNING | dict(os.environ) | environment(folder) | ui
     command = ["server", "start", "--host", "127.0.0.1", "--port", str(port)]
     with log_path.open("w") as log:
         process = subprocess.Popen(

@@ -6,6 +6,7 @@ In the order of a user's day: a first batch is killed, the next one works, and t
 import asyncio
 import json
 import signal
+import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -107,6 +108,11 @@ def test_the_history_has_both_runs_and_the_flow_run(home: Path, finished: Batch)
     assert (run.name, run.flow_run_id) == ("multiplier ×2", finished.flow_run_id)
     assert run.output_path == str(finished.output)
     assert len(list(finished.output.glob("multiplier-*/proof_*.json"))) == 4
+
+
+def test_the_ui_is_told_where_the_api_is(server: Server) -> None:
+    with urllib.request.urlopen(f"{server.ui_url}/ui-settings") as answer:
+        assert json.load(answer)["api_url"] == server.api_url
 
 
 def test_every_task_is_recorded_completed_and_named(server: Server, finished: Batch) -> None:
