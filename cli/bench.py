@@ -40,6 +40,7 @@ def batch(parameters: BatchParameters) -> None:
             summary = error.summary
         print_run(show_run(history, summary.run_id))
     print(f"proofs   {summary.output}")
+    print(f"log      {summary.log}")
     print(f"history  {summary.history}; this run: {program()} history show {summary.run_id}")
     print(f"flow     {_how_to_see(summary.flow_run_url)}")
     sys.exit(1 if summary.failed else 0)

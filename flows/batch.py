@@ -85,6 +85,7 @@ class BatchSummary:
     run_id: str
     history: str
     output: Path
+    log: Path
     flow_run_url: str | None
     proofs: tuple[ProofSummary, ...]
 

@@ -15,7 +15,7 @@ from db import new_id, open_history
 from engine import CircuitSpec, Engine, ProofCancelled, ProofFailed, ProofRequest, RunLabels
 from flows.batch import BatchFailed, BatchParameters, BatchSummary, ProofSummary, batch_config
 from flows.closed_loop import closed_loop
-from flows.logs import engine_log_in_ui
+from flows.logs import engine_log_in_ui, run_log
 from flows.progress import Progress, tell
 from flows.proof import follow_proof
 from flows.signals import cancelled_by_sigterm
@@ -60,13 +60,14 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
     with (
         open_history(config.history_url()) as history,
         history.writer() as writer,
+        run_log(home() / "logs" / f"{run_id}.log", config.logging) as log,
         engine_log_in_ui(flow_run_id),
     ):
         async with Engine(config, limits, writer, run_id, labels):
             proofs = await _prove_all(parameters, circuit, output)
         if lost := writer.close():
             tell(str(lost))
-    return BatchSummary(run_id, history.address, output, flow_run.ui_url, tuple(proofs))
+    return BatchSummary(run_id, history.address, output, log, flow_run.ui_url, tuple(proofs))
 
 
 async def _prove_all(parameters: BatchParameters, circuit: CircuitSpec, output: Path) -> list[ProofSummary]:

@@ -12,7 +12,7 @@ from flows.batch import BatchFailed, BatchParameters, BatchSummary, ProofSummary
 
 def summary(*errors: ProofFailed | None) -> BatchSummary:
     proofs = tuple(ProofSummary(f"merkle #{n}", 1.0, error=error) for n, error in enumerate(errors, 1))
-    return BatchSummary("run", "history.db", Path("proofs"), None, proofs)
+    return BatchSummary("run", "history.db", Path("proofs"), Path("run.log"), None, proofs)
 
 
 def test_every_field_of_the_form_has_a_title_and_a_help() -> None:

@@ -1,13 +1,17 @@
 """What reaches the UI and what the terminal."""
 
+import json
 import logging
 import threading
+from pathlib import Path
+from typing import Literal
 from uuid import uuid4
 
 import pytest
 from prefect.logging.handlers import APILogHandler
 
-from flows.logs import engine_log_in_ui, quiet_terminal
+from config import LoggingConfig
+from flows.logs import engine_log_in_ui, quiet_terminal, run_log
 
 
 def test_what_the_engine_logs_in_any_thread_belongs_to_the_flow_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,6 +28,24 @@ def test_what_the_engine_logs_in_any_thread_belongs_to_the_flow_run(monkeypatch:
         thread.join()
     log.warning("later")
     assert sent == [(flow_run_id, "3 bytes")]
+
+
+@pytest.mark.parametrize("style", ["text", "json"])
+def test_a_run_has_a_log_file_of_its_own_as_the_settings_say(
+    tmp_path: Path, style: Literal["text", "json"]
+) -> None:
+    log, path = logging.getLogger("cuzk.engine"), tmp_path / "logs" / "run.log"
+    with run_log(path, LoggingConfig(level="warn", format=style)):
+        log.info("a decision")
+        log.warning("%d bytes", 3)
+    log.warning("later")
+    (line,) = path.read_text().splitlines()
+    assert "3 bytes" in line
+    if style == "json":
+        fields = json.loads(line)
+        assert (fields["level"], fields["logger"], fields["message"]) == ("warning", "cuzk.engine", "3 bytes")
+    with pytest.raises(FileExistsError), run_log(path, LoggingConfig()):
+        pass
 
 
 @pytest.mark.filterwarnings("ignore:Logger 'prefect.flow_runs' attempted to send logs")  # of no flow run here
