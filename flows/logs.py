@@ -18,17 +18,26 @@ LEVELS = {"trace": logging.DEBUG, "warn": logging.WARNING}  # the others have lo
 
 @contextmanager
 def run_log(path: Path, settings: LoggingConfig) -> Iterator[Path]:
-    """Inside the block, what our rooms log goes to the new file `path`, as `[logging]` says."""
+    """Inside the block, what our rooms log goes to the new file `path`, as `[logging]` says, and to the
+    terminal what is a warning or worse.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    logger, handler = logging.getLogger(OURS), logging.FileHandler(path, "x", encoding="utf-8")
+    logger, handler, terminal = (
+        logging.getLogger(OURS),
+        logging.FileHandler(path, "x"),
+        logging.StreamHandler(),
+    )
     text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(JsonLines() if settings.format == "json" else text)
-    level = logger.level
+    terminal.setLevel(logging.WARNING)
+    level, propagate = logger.level, logger.propagate
     logger.setLevel(LEVELS.get(settings.level, settings.level.upper()))
+    logger.propagate = False  # Prefect prints what reaches the root
     try:
-        with _attached(logger, handler):
+        with _attached(logger, handler), _attached(logger, terminal):
             yield path
     finally:
+        logger.propagate = propagate
         logger.setLevel(level)
         handler.close()
 

@@ -32,13 +32,14 @@ def test_what_the_engine_logs_in_any_thread_belongs_to_the_flow_run(monkeypatch:
 
 @pytest.mark.parametrize("style", ["text", "json"])
 def test_a_run_has_a_log_file_of_its_own_as_the_settings_say(
-    tmp_path: Path, style: Literal["text", "json"]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], style: Literal["text", "json"]
 ) -> None:
     log, path = logging.getLogger("cuzk.engine"), tmp_path / "logs" / "run.log"
     with run_log(path, LoggingConfig(level="warn", format=style)):
         log.info("a decision")
         log.warning("%d bytes", 3)
-    log.warning("later")
+    log.error("later")
+    assert capsys.readouterr().err == "3 bytes\n"
     (line,) = path.read_text().splitlines()
     assert "3 bytes" in line
     if style == "json":
