@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
@@ -85,4 +86,5 @@ def program() -> str:
     """How this program is called from here: "cuzk" where the shell would find this very one."""
     here = Path(sys.argv[0])
     found = shutil.which("cuzk")
-    return "cuzk" if found and Path(found).exists() and Path(found).samefile(here) else os.path.relpath(here)
+    same = found and Path(found).exists() and Path(found).samefile(here)
+    return "cuzk" if same else shlex.quote(os.path.relpath(here))
