@@ -13,7 +13,7 @@ installed := .venv/installed-$(here)
 developed := .venv/developed-$(here)
 # pip is silent for minutes, or prints hundreds of lines; a word every ten seconds is in between.
 pip_install := trap 'kill $$!' EXIT; \
-  (while sleep 10 && kill -0 $$$$ 2>/dev/null; do echo "still installing, $$SECONDS s so far"; done) & \
+  (while sleep 10 >/dev/null 2>&1 && kill -0 $$$$ 2>/dev/null; do echo "still installing, $$SECONDS s so far"; done) & \
   $(python) -m pip install --quiet --disable-pip-version-check
 
 help:
