@@ -113,6 +113,8 @@ def read_container(path: str | Path, magic: str, version: int, names: Mapping[in
     """
     path = Path(path)
     with open_to_read(path) as file:
+        if not file.seekable():
+            raise InputError(f"{path}: is a pipe, expected a file: write it to one first")
         file_bytes = file.seek(0, 2)
         file.seek(0)
         head = _read_head(file, path, magic)

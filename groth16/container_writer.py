@@ -47,10 +47,12 @@ def write_container(
         file.write(magic.encode() + version.to_bytes(4, "little") + len(placed).to_bytes(4, "little"))
         for section in placed:
             file.write(section.number.to_bytes(4, "little") + section.size_bytes.to_bytes(8, "little"))
-            start = file.tell()
+            written_bytes = 0  # a pipe could not tell
             for part in section.parts:
-                file.write(part if isinstance(part, bytes) else np.ascontiguousarray(part).data)
-            assert file.tell() - start == section.size_bytes, f"section {section.number} has another size"
+                data = memoryview(part if isinstance(part, bytes) else np.ascontiguousarray(part).data)
+                file.write(data)
+                written_bytes += data.nbytes
+            assert written_bytes == section.size_bytes, f"section {section.number} has another size"
 
 
 def _with_padding(sections: list[Payload]) -> Iterator[Payload]:

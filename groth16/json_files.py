@@ -14,13 +14,34 @@ _SHOWN_CHARACTERS = 60
 
 
 def read_json(path: str | Path) -> Any:
-    """Parse a file. Raises InputError if it cannot be read or is no JSON, with the place."""
-    with open_to_read(Path(path)) as file:
-        text = file.read()
+    """Parse a file. Raises InputError if it cannot be read or is no JSON or names a key twice."""
+    return parse_json(path, read_text(path))
+
+
+def read_text(path: str | Path) -> bytes:
+    """What is in a file. Raises InputError if it cannot be read."""
+    try:
+        with open_to_read(Path(path)) as file:
+            return file.read()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}): check the file") from error
+
+
+def parse_json(path: str | Path, text: bytes) -> Any:
+    """Parse what was read from `path`. Raises InputError if it is no JSON or names a key twice."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value: dict[str, Any] = {}
+        for key, part in pairs:
+            if key in value:
+                raise InputError(f"{path}: names {shown(key)} twice in one object: keep one of the two")
+            value[key] = part
+        return value
+
     if not text.strip():
         raise InputError(f"{path}: is empty, expected JSON")
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is no valid JSON ({error})") from error
 

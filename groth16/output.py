@@ -4,31 +4,106 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from groth16.errors import InputError
 
+_STDOUT = 1
+
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write that takes `path`'s place when the block ends, and is removed if the block fails.
 
+    Where `path` is a link, the file that it leads to is replaced. What is no regular file (a device, a pipe)
+    and what stdout leads to keep their place: they are written as the block goes.
     Raises InputError if the folder is missing or cannot be written, or the disk is full.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with _in_place(path) if _keeps_its_place(path) else _by_rename(_target(path)) as file:
+            yield file
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}): check folder, permissions, space"
+        ) from error
+
+
+@contextmanager
+def _in_place(path: Path) -> Iterator[BinaryIO]:
+    with path.open("ab") as file:  # nothing is cut off: `>> file` with /dev/stdout keeps what was there
+        yield file
+
+
+@contextmanager
+def _by_rename(target: Path) -> Iterator[BinaryIO]:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}): check folder, permissions, space"
-        ) from error
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
+    """Refuse before the work what could not be written after it, and what would be lost by it.
+
+    Raises InputError for an output that is a folder or in none that can be written, or that is one file with
+    an input or another output. Devices and pipes hold nothing to lose, they may be named several times.
+    """
+    for index, path in enumerate(outputs):
+        _check_writable(path)
+        if (taken := _first_same(path, inputs)) is not None:
+            raise InputError(f"{path}: is the input {taken} as well, expected another file to write")
+        if (taken := _first_same(path, outputs[:index])) is not None:
+            raise InputError(f"{path}: is the output {taken} as well, expected one file for each")
+
+
+def is_stdout(path: Path) -> bool:
+    """Whether writing to `path` is writing to where stdout leads."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(_STDOUT))
+    except OSError:  # one of them is not there
+        return False
+
+
+def _check_writable(path: Path) -> None:
+    if _keeps_its_place(path):
+        writable = not path.is_dir() and os.access(path, os.W_OK)
+    else:
+        folder = _target(path).parent
+        writable = folder.is_dir() and os.access(folder, os.W_OK)
+    if not writable:
+        raise InputError(
+            f"{path}: cannot be written, expected a file in a folder that can be: choose another"
+        )
+
+
+def _first_same(path: Path, others: Sequence[Path]) -> Path | None:
+    return next((other for other in others if _same_file(path, other)), None)
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    if path.exists() and other.exists():
+        return path.is_file() and path.samefile(other)
+    return _target(path) == _target(other)
+
+
+def _keeps_its_place(path: Path) -> bool:
+    try:
+        regular = stat.S_ISREG(path.stat().st_mode)
+    except OSError:  # it is not there yet, or cannot be: writing says why
+        return False
+    return not regular or is_stdout(path)
+
+
+def _target(path: Path) -> Path:
+    """Where links lead, also to what is not there; unlike Path.resolve it bears a link to itself."""
+    return Path(os.path.realpath(path))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
@@ -126,3 +127,11 @@ def test_aligned_writing_puts_every_payload_on_64_bytes(
         assert container.read(number) == part
     write_container(path, "test", 2, [payload(1, b"replaced")], aligned=False)
     assert path.read_bytes() == binary_file(b"test", 2, {1: b"replaced"})
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = os.open(path, os.O_RDWR)  # so that opening it once more does not wait for one
+    refuses(lambda path: read_container(path, "zkey", 1, {}), path, "is a pipe, expected a file")
+    os.close(writer)
