@@ -12,14 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from groth16.errors import InputError
-from groth16.json_files import read_json
+from groth16.json_files import parse_json, read_text
 
 _NUMBER = re.compile(r"-?(0[xX][0-9a-fA-F]{1,160}|[0-9]{1,160})", re.ASCII)
 
 
 def read_inputs(path: str | Path) -> dict[str, Any]:
-    """Read an input file. Raises InputError if it is no JSON object."""
-    value = read_json(path)
+    """Read an input file. Raises InputError if it is no JSON object, or names a signal twice."""
+    text = read_text(path)
+    if text.startswith(b"wtns"):
+        raise InputError(
+            f"{path}: is a witness (.wtns), expected inputs as JSON: drop --wasm, which is for inputs"
+        )
+    value = parse_json(path, text)
     if not isinstance(value, dict):
         raise InputError(
             f"{path}: is a JSON {type(value).__name__}, expected an object of signal names and values"
@@ -27,13 +32,21 @@ def read_inputs(path: str | Path) -> dict[str, Any]:
     return value
 
 
-def flatten(inputs: Mapping[str, Any], modulus: int) -> dict[str, list[int]]:
+def flatten(
+    inputs: Mapping[str, Any], modulus: int, source: str | Path = "the inputs"
+) -> dict[str, list[int]]:
     """The values of every signal by its qualified name, below the modulus; −v stands for modulus − v.
 
-    Raises InputError, by name, for a value that is no integer (or a string of one, decimal or 0x), or not
-    below the modulus in absolute value.
+    source: the file they are from. Raises InputError, by file and name, for a value that is no integer (or a
+    string of one, decimal or 0x), or not below the modulus in absolute value, and for a name given twice, as
+    "bus.x" and as x of "bus".
     """
-    return {name: _values(name, value, modulus) for name, value in _signals(inputs, "")}
+    values: dict[str, list[int]] = {}
+    for name, value in _signals(inputs, ""):
+        if name in values:
+            raise InputError(f"{source}: input {name!r} is given twice: keep one of the two")
+        values[name] = _values(f"{source}: input {name!r}", value, modulus)
+    return values
 
 
 def _signals(value: Any, name: str) -> Iterator[tuple[str, Any]]:
@@ -55,15 +68,20 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _values(name: str, value: Any, modulus: int) -> list[int]:
-    return [_integer(f"input {name!r}", leaf, modulus) for leaf in _leaves(value)]
+def _values(what: str, value: Any, modulus: int) -> list[int]:
+    return [_integer(what, leaf, modulus) for leaf in _leaves(value)]
 
 
 def _integer(what: str, value: Any, modulus: int) -> int:
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = int(value, 16 if "x" in value.lower() else 10)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise InputError(f"{what} has a value that is no integer: give integers, or strings of them")
+        raise InputError(
+            f"{what} has a value that is no integer, expected integers or strings of them, decimal or 0x"
+        )
     if abs(value) >= modulus:
-        raise InputError(f"{what} has a value that is not below the modulus: give it reduced")
+        raise InputError(
+            f"{what} has a value that is not below the modulus of the circuit's field, expected one that is, "
+            "without its sign: reduce it"
+        )
     return value % modulus

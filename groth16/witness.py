@@ -6,18 +6,20 @@ the values, canonical and little-endian.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groth16.container import Container, read_container
+from groth16.container import Container, open_to_read, read_container
 from groth16.container_writer import payload, write_container
 from groth16.errors import InputError
 from groth16.limbs import first_not_below, scalar_field_in_head
 from kernels.fields import Curve
 
+_FIRST_BYTES = 64
 _SECTIONS = {1: "header", 2: "values"}
 
 
@@ -40,10 +42,24 @@ class Witness:
 
 def read_witness(path: str | Path) -> Witness:
     """Read a witness. Raises InputError, naming the file, for whatever it or `Witness` cannot accept."""
+    _refuse_json(Path(path))
     container = read_container(path, "wtns", 2, _SECTIONS)
     curve, position = scalar_field_in_head(container, 1)
     n_values = int.from_bytes(container.read(1, position, position + 4), "little")
     return _checked(container, curve, container.read_array(2, (n_values, curve.fr.limbs)))
+
+
+def _refuse_json(path: Path) -> None:
+    """Inputs in a witness's place are the likeliest mistake, and "begins with" no help against it."""
+    if not path.is_file():
+        return
+    with open_to_read(path) as file:
+        first = file.read(_FIRST_BYTES).removeprefix(BOM_UTF8).lstrip()
+    if first.startswith(b"{"):
+        raise InputError(
+            f"{path}: is JSON, expected a witness (.wtns): to prove from inputs give the circuit's .wasm, "
+            "with --wasm FILE or as wasm in the settings"
+        )
 
 
 def _checked(container: Container, curve: Curve, values: NDArray[np.uint64]) -> Witness:

@@ -88,15 +88,15 @@ class WitnessCalculator:
                 f"{path}: has no {min(missing)}, it was not made by circom 2: compile it with that"
             )
 
-    def calculate(self, inputs: Mapping[str, Any]) -> Witness:
-        """The witness for inputs as in circom's JSON files (see `inputs`).
+    def calculate(self, inputs: Mapping[str, Any], source: str | Path = "the inputs") -> Witness:
+        """The witness for inputs as in circom's JSON files (see `inputs`); `source` is the file's name.
 
         Raises InputError for an unknown signal or one with too few or too many values, by name; for missing
         ones; and for inputs that violate the circuit, with the template and line that circom reports.
         """
         with wasmtime.Store(self._engine) as store:
             instance = _Instance(store, self._module, self.path)
-            signals = flatten(inputs, instance.curve.fr.modulus)
+            signals = flatten(inputs, instance.curve.fr.modulus, source)
             instance.set_inputs(signals)
             return Witness(instance.curve, instance.values(self._gather))
 

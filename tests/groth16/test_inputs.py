@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from groth16.errors import InputError
 from groth16.inputs import flatten, read_inputs
-from tests.groth16.samples import refuses
+from tests.groth16.samples import refuses, sample
 
 MODULUS = 101
 
@@ -66,7 +66,9 @@ def test_bad_values_are_refused_by_name_and_not_shown(value: Any) -> None:
         ({"bus": [{"leaf": [[value]]}]}, r"bus\[0\].leaf"),
     ):
         with pytest.raises(InputError, match=f"input '{name}' has a value that is") as caught:
-            flatten(inputs, MODULUS)
+            flatten(inputs, MODULUS, "given.json")
+        assert str(caught.value).startswith("given.json: ")
+        assert "expected" in str(caught.value)
         assert "7" not in str(caught.value)
         assert str(MODULUS) not in str(caught.value)
 
@@ -76,6 +78,18 @@ def test_an_input_file_must_hold_an_object(text: str, tmp_path: Path) -> None:
     path = tmp_path / "input.json"
     path.write_text(text)
     refuses(read_inputs, path, "expected an object")
+
+
+def test_a_signal_given_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "input.json"
+    path.write_text('{"a": 1, "b": 2, "a": 1}')
+    refuses(read_inputs, path, 'names "a" twice')
+    with pytest.raises(InputError, match=r"in\.json: input 'bus\.x' is given twice"):
+        flatten({"bus": {"x": 1}, "bus.x": 2}, MODULUS, "in.json")
+
+
+def test_a_witness_in_its_place_is_told_apart() -> None:
+    refuses(read_inputs, sample("bn254", "sample.wtns"), "is a witness .* drop --wasm")
 
 
 def test_reads_an_input_file(tmp_path: Path) -> None:

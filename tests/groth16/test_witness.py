@@ -56,3 +56,10 @@ def test_damaged_witnesses_are_refused(tmp_path: Path) -> None:
         read_witness, rebuilt(good, bad, {1: struct.pack("<IQI", 8, 2**64 - 2**32 + 1, 56)}), "expected bn254"
     )
     refuses(read_witness, sample("bn254", "sample.r1cs"), "no .wtns file")
+
+
+@pytest.mark.parametrize("begin", [b"", b" \n", b"\xef\xbb\xbf"])
+def test_inputs_in_its_place_are_told_apart(begin: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "input.json"
+    path.write_bytes(begin + b'{"a": 1}')
+    refuses(read_witness, path, "is JSON, expected a witness .* --wasm FILE")
