@@ -17,8 +17,9 @@ from engine.catalog import CircuitSpec
 from engine.errors import EngineError
 from engine.limits import threads
 from groth16 import sizes
+from groth16.errors import InputError
 from groth16.inputs import read_inputs
-from groth16.key_check import check_points
+from groth16.key_check import check_circuit, check_points
 from groth16.matrices import Matrices, read_matrices
 from groth16.verification_key import VerificationKey, verification_key_of
 from groth16.witness import Witness, read_witness
@@ -91,11 +92,13 @@ def open_circuit(spec: CircuitSpec) -> OpenCircuit:
     for path in (spec.witness, spec.inputs, spec.r1cs):
         if path is not None:
             file_identity(path)  # refused now rather than in the middle of a batch
+    if spec.r1cs is not None:
+        check_circuit(header, spec.r1cs)
     key = file_identity(spec.zkey)
     entries = [Entry(f"srs:{key}", header.srs_bytes), Entry(f"pce:{key}", header.pce_bytes)]
     loaders: dict[str, Loader] = {
-        f"srs:{key}": partial(_same_file, spec.zkey, key, partial(_load_srs, spec.zkey)),
-        f"pce:{key}": partial(_same_file, spec.zkey, key, partial(_load_pce, spec.zkey)),
+        f"srs:{key}": partial(_same_file, spec.zkey, key, partial(_load_key, spec, _load_srs)),
+        f"pce:{key}": partial(_same_file, spec.zkey, key, partial(_load_key, spec, _load_pce)),
     }
     calculator_key = None
     phase1_bytes = sizes.phase1_bytes(header)
@@ -130,6 +133,16 @@ def _same_file(path: Path, identity: str, load: Loader, run: Run, first: bool) -
     return loaded
 
 
+def _load_key(spec: CircuitSpec, load: Callable[[Path, Run, bool], object], run: Run, first: bool) -> object:
+    """Load part of the key; what is wrong with one that this program made can be mended by it."""
+    try:
+        return load(spec.zkey, run, first)
+    except InputError as error:
+        if not spec.key_remedy:
+            raise
+        raise EngineError(f"{error}{spec.key_remedy}") from error
+
+
 def _load_srs(path: Path, run: Run, first: bool) -> LoadedKey:
     key = read_proving_key(path)
     if first:
@@ -156,4 +169,5 @@ def touch(array: NDArray[np.uint64], run: Run) -> None:
 def _calculate(spec: CircuitSpec, calculator: WitnessCalculator | None) -> Witness:
     assert spec.wasm is not None, "a circuit without a witness has a calculator"
     assert spec.inputs is not None, "a calculator has inputs"
-    return (calculator or WitnessCalculator(spec.wasm)).calculate(read_inputs(spec.inputs))
+    inputs = read_inputs(spec.inputs)  # before a calculator is compiled for them
+    return (calculator or WitnessCalculator(spec.wasm)).calculate(inputs, spec.inputs)

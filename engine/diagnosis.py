@@ -24,7 +24,10 @@ def explain(circuit: OpenCircuit, found: VerificationFailed) -> EngineError:
     """
     r1cs = circuit.spec.r1cs
     if r1cs is None:
-        return EngineError(str(found))
+        return EngineError(
+            f"{found}; give the circuit, with --r1cs FILE or as r1cs in the settings, to name the constraint "
+            "that fails"
+        )
     with _one_at_a_time:
         try:
             if 2 * needed_bytes(circuit) > memory().available_bytes:
@@ -35,6 +38,7 @@ def explain(circuit: OpenCircuit, found: VerificationFailed) -> EngineError:
     if row is None:
         return EngineError(
             f"{found}; the witness satisfies {r1cs}, so the key is of another circuit or damaged"
+            f"{circuit.spec.key_remedy}"
         )
     return EngineError(
         f"the witness does not satisfy the circuit: constraint {row} (from 0) of {r1cs} fails first"

@@ -1,6 +1,5 @@
 """One proof or one development key in this process: no policy, no history, nothing running afterwards."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +15,10 @@ from engine.circuit import LoadedKey, OpenCircuit, compiling_told, open_circuit
 from engine.errors import EngineError
 from engine.limits import memory
 from engine.work import Work
-from groth16.errors import InputError, VerificationFailed
+from groth16.errors import VerificationFailed
+from groth16.key_scalars import domain_size_of
 from groth16.matrices import Matrices
+from groth16.output import check_outputs
 from groth16.proof import write_proof, write_public
 from groth16.r1cs import read_r1cs
 from groth16.setup import setup
@@ -63,8 +64,7 @@ def prove_files(
     the circuit is named by its first failing constraint where `r1cs` is given.
     """
     outcome = Outcome(proof, public)
-    for path in (proof, public):
-        _check_writable(path)
+    check_outputs([proof, public], [path for path in (zkey, witness, wasm, r1cs) if path is not None])
     spec = CircuitSpec(
         zkey.stem,
         zkey,
@@ -82,10 +82,22 @@ def prove_files(
     return outcome
 
 
-def setup_file(r1cs: Path, output: Path, *, threads: int, report: Report = lambda _: None) -> float:
-    """Make a proving key that is unsafe for production; returns the seconds it took. Raises InputError."""
-    _check_writable(output)
+def setup_file(
+    r1cs: Path,
+    output: Path,
+    *,
+    threads: int,
+    report: Report = lambda _: None,
+    accepted: Callable[[], None] = lambda: None,
+) -> float:
+    """Make a proving key that is unsafe for production; returns the seconds it took. Raises InputError.
+
+    accepted: called when the circuit is read and can be set up, before the work.
+    """
+    check_outputs([output], [r1cs])
     circuit = read_r1cs(r1cs)
+    domain_size_of(circuit)  # refuses what is too large
+    accepted()
     started_s = time.perf_counter()
     told = first_use_told(f"setup {circuit.curve.name}", report)
     with told, ThreadPoolExecutor(threads, "kernels") as pool:
@@ -131,13 +143,4 @@ def _check_memory(circuit: OpenCircuit) -> None:
     if needed_bytes > found.available_bytes:
         raise EngineError(
             f"{circuit.spec.zkey}: a proof takes {format_size(needed_bytes)}, but {found.describe()}"
-        )
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse now what could not be written after all the work. Raises InputError."""
-    folder = path.absolute().parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(
-            f"{path}: cannot be written, expected a file in a folder that can be: choose another"
         )

@@ -41,8 +41,8 @@ class Csr:
 
 
 @dataclass(frozen=True)
-class R1cs:
-    """A circuit. n_wires counts wire 0; a, b and c have n_constraints rows each, coefficients canonical."""
+class R1csHeader:
+    """What a circuit's head says. n_wires counts wire 0."""
 
     curve: Curve
     n_wires: int
@@ -50,14 +50,25 @@ class R1cs:
     n_public_inputs: int
     n_private_inputs: int
     n_constraints: int
-    a: Csr
-    b: Csr
-    c: Csr
 
     @property
     def n_public(self) -> int:
         """Public signals: wires 1 to n_public."""
         return self.n_public_outputs + self.n_public_inputs
+
+
+@dataclass(frozen=True)
+class R1cs(R1csHeader):
+    """A circuit: a, b and c have n_constraints rows each, coefficients canonical."""
+
+    a: Csr
+    b: Csr
+    c: Csr
+
+
+def read_r1cs_header(path: str | Path) -> R1csHeader:
+    """Read a circuit's head. Raises InputError as `read_r1cs` does, but for what the constraints hold."""
+    return _header(read_container(path, "r1cs", 1, _SECTIONS))
 
 
 def read_r1cs(path: str | Path) -> R1cs:
@@ -68,6 +79,12 @@ def read_r1cs(path: str | Path) -> R1cs:
     modulus.
     """
     container = read_container(path, "r1cs", 1, _SECTIONS)
+    header = _header(container)
+    a, b, c = _read_matrices(container, header.curve, header.n_wires, header.n_constraints)
+    return R1cs(**vars(header), a=a, b=b, c=c)
+
+
+def _header(container: Container) -> R1csHeader:
     curve, position = scalar_field_in_head(container, 1)
     counts = container.read(1, position, position + _COUNTS.size)
     n_wires, n_outputs, n_inputs, n_private, _, n_constraints = _COUNTS.unpack(counts)
@@ -77,8 +94,7 @@ def read_r1cs(path: str | Path) -> R1cs:
         raise InputError(
             f"{container.path}: uses custom gates, which Groth16 does not have: compile it without"
         )
-    a, b, c = _read_matrices(container, curve, n_wires, n_constraints)
-    return R1cs(curve, n_wires, n_outputs, n_inputs, n_private, n_constraints, a, b, c)
+    return R1csHeader(curve, n_wires, n_outputs, n_inputs, n_private, n_constraints)
 
 
 def _read_matrices(container: Container, curve: Curve, n_wires: int, n_constraints: int) -> list[Csr]:

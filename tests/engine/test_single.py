@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import examples
 from engine import CircuitSpec, EngineError, single
 from engine.limits import Memory
 from engine.single import Outcome, prove_files, setup_file
@@ -48,7 +49,7 @@ def test_a_key_of_our_setup_gives_a_proof_that_verifies(multiplier: CircuitSpec,
 
 
 @pytest.mark.parametrize(
-    ("with_r1cs", "why"), [(True, r"constraint 0 \(from 0\) of"), (False, "does not verify")]
+    ("with_r1cs", "why"), [(True, r"constraint 0 \(from 0\) of"), (False, "does not verify.* --r1cs FILE")]
 )
 def test_a_wrong_witness_writes_no_proof(
     wrong_witness: CircuitSpec, tmp_path: Path, with_r1cs: bool, why: str
@@ -64,6 +65,27 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_work(
 ) -> None:
     with pytest.raises(InputError, match=r"nowhere/proof\.json: cannot be written"):
         prove(replace(multiplier, zkey=tmp_path / "is never read"), tmp_path / "nowhere")
+
+
+def test_a_circuit_of_another_key_is_refused_before_the_proof(
+    multiplier: CircuitSpec, tmp_path: Path
+) -> None:
+    other = examples.CIRCUITS["multiplier-bls12381"].r1cs
+    with pytest.raises(InputError, match=r"multiplier\.r1cs: is a circuit on bls12381 .*expected bn254"):
+        prove(replace(multiplier, r1cs=other), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_setup_is_accepted_only_if_it_will_be_done(multiplier: CircuitSpec, tmp_path: Path) -> None:
+    assert multiplier.r1cs is not None
+    accepted: list[bool] = []
+    key = tmp_path / "key.zkey"
+    for wrong in (multiplier.zkey, tmp_path / "missing", key):
+        with pytest.raises(InputError):
+            setup_file(wrong, key, threads=1, accepted=lambda: accepted.append(key.exists()))
+    assert accepted == []
+    setup_file(multiplier.r1cs, key, threads=1, accepted=lambda: accepted.append(key.exists()))
+    assert accepted == [False]
 
 
 def test_memory_that_is_not_there_is_refused_with_the_numbers(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groth16.errors import InputError
-from groth16.r1cs import Csr, R1cs, first_failing_constraint, read_r1cs
+from groth16.r1cs import Csr, R1cs, first_failing_constraint, read_r1cs, read_r1cs_header
 from groth16.witness import Witness, read_witness
 from kernels.encoding import ints_to_limbs, limbs_to_ints
 from kernels.fields import CURVES
@@ -35,10 +35,13 @@ def test_reads_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, curve: str, seed: int, n_constraints: int
 ) -> None:
     circuit = oracle.random_circuit(curve, seed, n_constraints, n_public=3)
-    r1cs = write(tmp_path_factory.mktemp("r1cs"), circuit)
+    folder = tmp_path_factory.mktemp("r1cs")
+    r1cs = write(folder, circuit)
     assert [rows_of(matrix) for matrix in (r1cs.a, r1cs.b, r1cs.c)] == [circuit.a, circuit.b, circuit.c]
     assert (r1cs.curve.name, r1cs.n_constraints, r1cs.n_wires) == (curve, n_constraints, len(circuit.witness))
     assert (r1cs.n_public_outputs, r1cs.n_public_inputs, r1cs.n_public) == (1, 2, 3)
+    header = vars(read_r1cs_header(folder / "circuit.r1cs"))
+    assert header.items() <= vars(r1cs).items()
     assert r1cs.a.row_starts.dtype == np.int64
     assert (r1cs.a.columns.dtype, r1cs.a.coefficients.dtype) == (np.uint32, np.uint64)
 
