@@ -6,6 +6,7 @@ do not pay for Prefect, SQLAlchemy or the compiler.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -26,6 +27,14 @@ from cli.vkey import vkey
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+REFUSALS = {
+    "config.errors": "ConfigError",
+    "db.errors": "HistoryError",
+    "engine.errors": "EngineError",
+    "flows.errors": "FlowError",
+    "groth16.errors": "InputError",
+    "sim.errors": "SimError",
+}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -54,9 +63,12 @@ def main() -> None:
         _end("interrupted", INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output is gone; what was asked for is done or undone already.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         sys.exit(1)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            _drop_stdout()  # or its rest would fail once more as the process ends
+            _end(f"cannot write the output ({error.strerror}): make space where it goes", BAD_INPUT)
         if not _is_refusal(error):
             raise
         _end(str(error), BAD_INPUT)
@@ -64,14 +76,13 @@ def main() -> None:
 
 def _is_refusal(error: Exception) -> bool:
     """Whether a room refused what the user gave, in a sentence meant for the user."""
-    from config import ConfigError
-    from db import HistoryError
-    from engine import EngineError
-    from flows.errors import FlowError
-    from groth16.errors import InputError
-    from sim import SimError
+    # Who raised it has imported its module; nothing slow is imported to find out who did not.
+    known = [(sys.modules.get(module), name) for module, name in REFUSALS.items()]
+    return isinstance(error, tuple(getattr(module, name) for module, name in known if module is not None))
 
-    return isinstance(error, ConfigError | HistoryError | EngineError | FlowError | InputError | SimError)
+
+def _drop_stdout() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _end(message: str, status: int) -> NoReturn:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import shlex
 import shutil
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+
+from groth16.errors import InputError
+from groth16.output import is_stdout
 
 INPUT_FILE = click.Path(path_type=Path)  # existence is checked where the file is read, in one line
 OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -72,6 +77,24 @@ def batch_options(command: Callable[..., None]) -> Callable[..., None]:
     return gather
 
 
+def check_inputs(*paths: Path | None) -> None:
+    """Refuse files that cannot be read before anything slow is imported; None is passed over."""
+    for path in paths:
+        if path is not None and (why := _unreadable(path)) is not None:
+            raise InputError(f"{path}: cannot be read ({why}): check the path and its permissions")
+
+
+def _unreadable(path: Path) -> str | None:
+    """Why not. Looks without opening: what comes from a pipe can be read only once."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        return getattr(error, "strerror", None) or str(error)
+    if stat.S_ISDIR(mode):
+        return os.strerror(errno.EISDIR)
+    return None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
+
+
 def available_cores() -> int:
     """Cores this process may run on, which a container or `taskset` may have made fewer."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -80,6 +103,11 @@ def available_cores() -> int:
 def say(message: str) -> None:
     """A line for the person at the terminal: to stderr, so that stdout stays the result's."""
     print(message, file=sys.stderr, flush=True)
+
+
+def conclude(result: str, *written: Path) -> None:
+    """Print a command's result: to stdout, unless that is one of the files that were written."""
+    print(result, file=sys.stderr if any(map(is_stdout, written)) else sys.stdout)
 
 
 def program() -> str:

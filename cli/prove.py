@@ -7,7 +7,16 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, OUTPUT_FILE, available_cores, json_option, say, threads_option
+from cli.options import (
+    INPUT_FILE,
+    OUTPUT_FILE,
+    available_cores,
+    check_inputs,
+    conclude,
+    json_option,
+    say,
+    threads_option,
+)
 
 
 @click.command(short_help="Prove once, in this process, from files.")
@@ -38,14 +47,16 @@ def prove(
     The second file is a witness (.wtns) or, with --wasm, the input signals as JSON. The proof is
     checked by pairing before it is written; prints the seconds of each stage.
     """
+    check_inputs(zkey, witness, wasm, r1cs)
+
     from engine.single import prove_files
 
     outcome = prove_files(
         zkey, witness, proof, public, wasm=wasm, r1cs=r1cs, threads=threads or available_cores(), report=say
     )
     if as_json:
-        print(json.dumps(outcome.as_dict()))
+        conclude(json.dumps(outcome.as_dict()), proof, public)
         return
-    for stage, seconds in outcome.seconds.items():
-        print(f"{stage:<12}{seconds:9.3f} s")
-    print(f"proof in {proof}, public signals in {public}; the proof is valid")
+    lines = [f"{stage:<12}{seconds:9.3f} s" for stage, seconds in outcome.seconds.items()]
+    lines.append(f"proof in {proof}, public signals in {public}; the proof is valid")
+    conclude("\n".join(lines), proof, public)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, OUTPUT_FILE, available_cores, say, threads_option
+from cli.options import INPUT_FILE, OUTPUT_FILE, available_cores, check_inputs, conclude, say, threads_option
 
 UNSAFE = (
     "this key is for development only: whoever runs a single-party setup could forge proofs; "
@@ -25,8 +25,15 @@ def setup(r1cs: Path, output: Path, threads: int | None) -> None:
     that a ceremony of several parties would have kept from everybody. Use it for development and
     benchmarks.
     """
+    check_inputs(r1cs)
+
     from engine.single import setup_file
 
-    say(f"cuzk setup: {UNSAFE}")
-    seconds = setup_file(r1cs, output, threads=threads or available_cores(), report=say)
-    print(f"{output} written in {seconds:.1f} s")
+    seconds = setup_file(
+        r1cs,
+        output,
+        threads=threads or available_cores(),
+        report=say,
+        accepted=lambda: say(f"cuzk setup: {UNSAFE}"),
+    )
+    conclude(f"{output} written in {seconds:.1f} s", output)

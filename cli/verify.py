@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE
+from cli.options import INPUT_FILE, check_inputs
 
 
 @click.command(short_help="Check a proof by pairing.")
@@ -20,6 +20,8 @@ def verify(vkey: Path, public: Path, proof: Path) -> None:
     Prints OK and ends with 0 if the proof is valid; says why and ends with 1 if it is not.
     Files that cannot be read as what they should be end with 2.
     """
+    check_inputs(vkey, public, proof)
+
     from groth16.errors import VerificationFailed
     from groth16.proof import read_proof, read_public
     from groth16.verification_key import read_verification_key

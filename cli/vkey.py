@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, OUTPUT_FILE
+from cli.options import INPUT_FILE, OUTPUT_FILE, check_inputs, conclude
+from groth16.output import check_outputs
 
 
 @click.command(short_help="Write the verification key of a proving key.")
@@ -22,7 +23,10 @@ from cli.options import INPUT_FILE, OUTPUT_FILE
 )
 def vkey(zkey: Path, output: Path) -> None:
     """Write the verification key that belongs to a proving key, as snarkjs does."""
+    check_inputs(zkey)
+    check_outputs([output], [zkey])
+
     from groth16.verification_key import read_verification_key_of, write_verification_key
 
     write_verification_key(output, read_verification_key_of(zkey))
-    print(f"{output} written")
+    conclude(f"{output} written", output)

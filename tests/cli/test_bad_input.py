@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import examples
 from tests.cli.conftest import CUZK, Cuzk, refused
 
+ROOT = Path(__file__).parents[2]
 BUNDLED = examples.CIRCUITS["multiplier"]
 
 
@@ -52,6 +55,70 @@ def test_refused_files(cuzk: Cuzk, tmp_path: Path, command: str, content: bytes 
     }[command]
     assert str(bad) in refused(cuzk(command, *options, cwd=tmp_path))
     assert [path for path in tmp_path.iterdir() if path != bad] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["prove", "no", BUNDLED.inputs],
+        ["prove", BUNDLED.r1cs, "no"],
+        ["prove", BUNDLED.r1cs, BUNDLED.inputs, "--wasm", "no"],
+        ["prove", BUNDLED.r1cs, BUNDLED.inputs, "--r1cs", "no"],
+        ["setup", "no", "-o", "c.zkey"],
+        ["vkey", "no"],
+        ["verify", BUNDLED.inputs, BUNDLED.inputs, "no"],
+        ["verify", BUNDLED.inputs, BUNDLED.inputs.parent, BUNDLED.inputs],
+    ],
+)
+def test_missing_files_are_refused_before_anything_slow(tmp_path: Path, command: list[object]) -> None:
+    code = (
+        "import sys, atexit, cli.main as m\n"
+        "atexit.register(lambda: print(*{'numba', 'numpy', 'sqlalchemy', 'pydantic'} & set(sys.modules)))\n"
+        "m.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, command)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "\n")
+    (line,) = done.stderr.splitlines()
+    assert "cannot be read" in line
+    assert "check the path" in line
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["setup", "c.r1cs", "-o", "c.r1cs"],
+        ["vkey", "c.r1cs", "-o", "./c.r1cs"],
+        ["prove", "c.r1cs", "w", "c.r1cs", "public.json"],
+        ["prove", "c.r1cs", "w", "proof.json", "link"],
+        ["prove", "c.r1cs", "w", "x.json", "./x.json"],
+        ["prove", "c.r1cs", "w", "x.wasm", "--wasm", "x.wasm"],
+        ["prove", "c.r1cs", "w", "x.wasm", "--r1cs", "x.wasm"],
+    ],
+)
+def test_an_output_is_no_other_file(cuzk: Cuzk, tmp_path: Path, command: list[str]) -> None:
+    for name in ("c.r1cs", "w", "x.wasm"):
+        (tmp_path / name).write_bytes(BUNDLED.r1cs.read_bytes())
+    (tmp_path / "link").symlink_to("w")
+    assert "as well, expected" in refused(cuzk(*command, cwd=tmp_path))
+    assert {path.name for path in tmp_path.iterdir()} == {"c.r1cs", "w", "x.wasm", "link"}
+    assert (tmp_path / "c.r1cs").read_bytes() == BUNDLED.r1cs.read_bytes()
+
+
+@pytest.mark.parametrize("arguments", ["--help", "history --help", "history"])
+def test_a_full_stdout_is_an_error_in_one_line(arguments: str) -> None:
+    done = subprocess.run(
+        f"{CUZK} {arguments} > /dev/full", shell=True, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "No space left" in line
 
 
 def test_unwritable_output(cuzk: Cuzk, tmp_path: Path) -> None:

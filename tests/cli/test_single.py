@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from groth16.inputs import read_inputs
 from groth16.witness import Witness, write_witness
 from groth16.witness_calculator import WitnessCalculator
 from kernels.fields import BLS12_381, BN254
-from tests.cli.conftest import Cuzk, Files, edited, refused, succeed
+from tests.cli.conftest import CUZK, Cuzk, Files, edited, refused, succeed
 
 
 def witness_of(files: Files, path: Path, change: int = 0) -> Path:
@@ -84,6 +85,7 @@ def test_a_wrong_witness_is_refused(cuzk: Cuzk, files: Files, tmp_path: Path, wi
     options = ["--r1cs", files.r1cs] if with_r1cs else []
     line = refused(cuzk("prove", files.zkey, wrong, *options, cwd=tmp_path))
     assert ("constraint 0" in line) == with_r1cs
+    assert ("--r1cs FILE" in line) != with_r1cs
     assert "not satisfy" in line
     assert [path.name for path in tmp_path.iterdir()] == ["w.wtns"]
 
@@ -99,3 +101,45 @@ def test_setup_says_that_it_is_unsafe(cuzk: Cuzk, files: Files, tmp_path: Path) 
     succeed(done)
     assert "development only" in done.stderr
     assert "UNSAFE" in succeed(cuzk("setup", "--help"))
+
+
+def test_a_key_goes_to_stdout_alone(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    done = cuzk("vkey", files.zkey, "-o", "/dev/stdout")
+    assert json.loads(succeed(done)) == json.loads(files.vkey.read_text())
+    assert "written" in done.stderr
+    with (tmp_path / "out").open("wb") as out:
+        command = [CUZK, "vkey", files.zkey, "-o", "/dev/stdout"]
+        subprocess.run(command, stdout=out, stderr=subprocess.DEVNULL, check=True)
+    assert (tmp_path / "out").read_bytes() == files.vkey.read_bytes()
+
+
+def test_a_full_disk_is_an_error_in_one_line(cuzk: Cuzk, files: Files) -> None:
+    assert "/dev/full: cannot be written (No space left" in refused(
+        cuzk("vkey", files.zkey, "-o", "/dev/full")
+    )
+
+
+def test_a_witness_and_inputs_in_each_others_place(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    witness = witness_of(files, tmp_path / "w.wtns")
+    assert "give the circuit's .wasm" in refused(cuzk("prove", files.zkey, files.inputs, cwd=tmp_path))
+    line = refused(cuzk("prove", files.zkey, witness, "--wasm", files.wasm, cwd=tmp_path))
+    assert "drop --wasm" in line
+
+
+def test_a_bad_signal_names_the_inputs_file(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    def spoil(inputs: Any) -> None:
+        inputs["a"] = "98765.5"
+
+    wrong = edited(files.inputs, tmp_path / "in.json", spoil)
+    line = refused(cuzk("prove", files.zkey, wrong, "--wasm", files.wasm, cwd=tmp_path))
+    assert f"{wrong}: input 'a' has a value that is no integer, expected" in line
+    assert "98765" not in line
+
+
+def test_a_circuit_of_another_curve_is_refused(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    other = "multiplier" if "bls" in str(files.wasm) else "multiplier-bls12381"
+    r1cs = examples.CIRCUITS[other].r1cs
+    options = ["--wasm", files.wasm, "--r1cs", r1cs]
+    assert f"{r1cs}: is a circuit on" in refused(
+        cuzk("prove", files.zkey, files.inputs, *options, cwd=tmp_path)
+    )
