@@ -35,7 +35,8 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _in_place(path: Path) -> Iterator[BinaryIO]:
-    with path.open("ab") as file:  # nothing is cut off: `>> file` with /dev/stdout keeps what was there
+    # Stdout as it is open, not opened anew: a file keeps what others wrote, and they go on after it.
+    with os.fdopen(os.dup(_STDOUT), "wb") if is_stdout(path) else path.open("ab") as file:
         yield file
 
 

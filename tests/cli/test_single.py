@@ -108,9 +108,9 @@ def test_a_key_goes_to_stdout_alone(cuzk: Cuzk, files: Files, tmp_path: Path) ->
     assert json.loads(succeed(done)) == json.loads(files.vkey.read_text())
     assert "written" in done.stderr
     with (tmp_path / "out").open("wb") as out:
-        command = [CUZK, "vkey", files.zkey, "-o", "/dev/stdout"]
-        subprocess.run(command, stdout=out, stderr=subprocess.DEVNULL, check=True)
-    assert (tmp_path / "out").read_bytes() == files.vkey.read_bytes()
+        command = f"echo before; {CUZK} vkey {files.zkey} -o /dev/stdout; echo after"
+        subprocess.run(command, shell=True, stdout=out, stderr=subprocess.DEVNULL, check=True)
+    assert (tmp_path / "out").read_bytes() == b"before\n" + files.vkey.read_bytes() + b"after\n"
 
 
 def test_a_full_disk_is_an_error_in_one_line(cuzk: Cuzk, files: Files) -> None:
