@@ -33,6 +33,11 @@ class CircuitSpec:
         if (self.witness is None) == (self.wasm is None or self.inputs is None):
             raise ValueError(f"circuit {self.name}: expected a witness, or a wasm with inputs")
 
+    @property
+    def key_remedy(self) -> str:
+        """What to add to a message about a damaged key: how one that this program made is made again."""
+        return f"; delete {self.zkey}, and the next run makes it again" if self.development else ""
+
 
 def resolve(name: str, config: Config) -> CircuitSpec:
     """The circuit of that name in the settings, else the bundled one; EngineError, with the nearest."""

@@ -10,7 +10,10 @@ import pytest
 import engine
 from config import Config, SrsConfig
 from engine import CircuitSpec, EngineError, development_keys, prepare
+from engine.circuit import open_circuit
+from groth16.errors import InputError
 from groth16.zkey import read_header
+from kernels.parallel import serial
 from tests.engine.support import ROOT
 
 MAKE_KEY = """
@@ -69,6 +72,45 @@ def test_a_failing_setup_leaves_no_key(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(EngineError, match=r"cannot keep the key of multiplier there \(No space left"):
         prepare(spec_in(tmp_path), lambda _: None)
     assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("damage", ["cut short", "emptied", "overwritten"])
+def test_a_damaged_key_is_made_again_and_said_so(tmp_path: Path, damage: str) -> None:
+    spec, told = spec_in(tmp_path), list[str]()
+    prepare(spec, told.append)
+    whole = spec.zkey.read_bytes()
+    damaged = {"cut short": whole[:-1], "emptied": b"", "overwritten": bytes(200) + whole[200:]}
+    spec.zkey.write_bytes(damaged[damage])
+    del told[:]
+    prepare(spec, told.append)
+    assert told[0] == f"the development key {spec.zkey} is damaged; making it again"
+    assert read_header(spec.zkey).file_bytes == len(whole)
+    assert files(tmp_path) == [spec.zkey.name]
+
+
+def test_what_is_no_file_is_not_made_again(tmp_path: Path) -> None:
+    spec_in(tmp_path).zkey.mkdir()
+    with pytest.raises(EngineError, match=r"key of multiplier there \(Is a directory"):
+        prepare(spec_in(tmp_path), lambda _: None)
+
+
+@pytest.mark.parametrize("development", [True, False])
+def test_damage_that_only_the_points_show_is_told_with_what_to_do(tmp_path: Path, development: bool) -> None:
+    spec = spec_in(tmp_path)
+    prepare(spec, lambda _: None)
+    points = read_header(spec.zkey).container.sections[5]
+    with spec.zkey.open("r+b") as file:
+        file.seek(points.offset_bytes)
+        file.write(b"\1")
+    prepare(spec, lambda line: pytest.fail(line))
+    spec = replace(spec, development=development)
+    opened = open_circuit(spec)
+    with pytest.raises(
+        (EngineError, InputError), match=r"section 5 \(A points\) has a point 0 that is not on"
+    ) as caught:
+        opened.loaders[opened.srs_key](serial, True)
+    remedy = f"; delete {spec.zkey}, and the next run makes it again"
+    assert str(caught.value).endswith(remedy) == development
 
 
 def test_circuits_of_the_user_are_left_alone(tmp_path: Path) -> None:
