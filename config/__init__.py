@@ -21,7 +21,7 @@ from config.model import (
     SynthesisConfig,
 )
 from config.names import nearest
-from config.units import format_size, parse_duration, parse_size
+from config.units import format_size, parse_budget, parse_duration, parse_size
 
 __all__ = [
     "CircuitConfig",
@@ -42,6 +42,7 @@ __all__ = [
     "home",
     "load_config",
     "nearest",
+    "parse_budget",
     "parse_duration",
     "parse_size",
 ]

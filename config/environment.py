@@ -1,6 +1,7 @@
 """What the environment says: CUZK_HOME, CUZK_CONFIG, CUZK_HISTORY_URL, and XDG's folders."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from config.errors import ConfigError
@@ -15,19 +16,29 @@ def environment(name: str) -> str | None:
 def home() -> Path:
     """The folder of all that is kept: $CUZK_HOME, else $XDG_STATE_HOME/cuzk, else ~/.local/state/cuzk.
 
-    Absolute; not made here. Raises ConfigError where the user has no home folder.
+    Absolute; not made here. Raises ConfigError where the user has no home folder, and where it cannot be a
+    folder because a file is in its place.
     """
     if chosen := environment("CUZK_HOME"):
-        return _expanded(chosen).absolute()
+        return _no_file(_expanded(chosen).absolute(), f"CUZK_HOME={chosen}")
     state = environment("XDG_STATE_HOME")
     if state and Path(state).is_absolute():  # XDG: a relative path is invalid and to be ignored
-        return Path(state) / "cuzk"
-    return _expanded("~/.local/state/cuzk")
+        return _no_file(Path(state) / "cuzk", f"XDG_STATE_HOME={state}")
+    folder = _expanded("~/.local/state/cuzk").absolute()
+    return _no_file(folder, str(folder))
 
 
 def history_url(configured: str | None) -> str:
     """`configured`, else $CUZK_HISTORY_URL, else the path of the SQLite file history.db in `home()`."""
     return configured or environment("CUZK_HISTORY_URL") or str(home() / "history.db")
+
+
+def _no_file(folder: Path, given: str) -> Path:
+    for path in (folder, *folder.parents):
+        with suppress(PermissionError):  # whoever makes the folder will say so
+            if path.exists() and not path.is_dir():
+                raise ConfigError(f"{given}: {path} is a file, expected a folder; set CUZK_HOME to a folder")
+    return folder
 
 
 def _expanded(path: str) -> Path:

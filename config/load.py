@@ -87,7 +87,8 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; expected a TOML file of settings") from error
     except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
-        raise ConfigError(f"{path}: is not TOML: {error}") from error
+        remedy = "correct it there" if isinstance(error, tomllib.TOMLDecodeError) else "save it as UTF-8"
+        raise ConfigError(f"{path}: is not TOML: {error}; {remedy}") from error
 
 
 def _drop_unused(tables: dict[str, Any]) -> list[str]:
@@ -133,7 +134,7 @@ def _describe_one(problem: ErrorDetails) -> str:
     if kind == "extra_forbidden":
         return _unknown(tuple(parents), last)
     if kind == "missing":
-        return f"[{'.'.join(parents)}] lacks the key {last!r}"
+        return f'[{".".join(parents)}] lacks the key {last!r}; add a line {last} = "FILE"'
     if kind == "value_error":
         return f"{key}: {context['error']}"
     expected = _EXPECTED[kind].format(**context) if kind in _EXPECTED else problem["msg"]

@@ -5,6 +5,7 @@ absolute: a relative one is taken from the file's folder.
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -12,27 +13,24 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from config.environment import history_url, home
 from config.errors import ConfigError
-from config.units import parse_duration, parse_size
+from config.units import parse_budget, parse_duration, parse_size
 
 Priority = Literal["critical", "high", "normal", "low"]
 
 
-def _size(value: object) -> int:
+def _size(value: object, parse: Callable[[str | int], int] = parse_size) -> int:
     if not isinstance(value, str | int):
         raise ConfigError(f'found {value!r}, expected a size such as "2GiB"')
-    return parse_size(value)
+    return parse(value)
 
 
 def _size_or_auto(value: object) -> int | str:
     if value == "auto":
         return "auto"
     try:
-        size_bytes = _size(value)
+        return _size(value, parse_budget)
     except ConfigError as error:
         raise ConfigError(f'{error}, or "auto"') from error
-    if size_bytes == 0:
-        raise ConfigError(f'found {value!r}, expected a size above zero, or "auto"')
-    return size_bytes
 
 
 def _duration(value: object) -> float:

@@ -44,6 +44,13 @@ def parse_size(text: str | int) -> int:
     return size_bytes
 
 
+def parse_budget(text: str | int) -> int:
+    """Bytes meant by `text`, as `parse_size`, and at least one. Raises ConfigError."""
+    if (size_bytes := parse_size(text)) == 0:
+        raise ConfigError(f'found {text!r}, expected a size above zero such as "2GiB"')
+    return size_bytes
+
+
 def format_size(size_bytes: int) -> str:
     """`size_bytes` in the largest unit of 1024 that keeps it at 1 or above: "2GiB", "1.46GiB", "0B".
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from config import Config, ConfigError, load_config, parse_size
+from config import Config, ConfigError, load_config, parse_budget
 from engine import EngineError
 from flows.errors import FlowError
 
@@ -61,7 +61,7 @@ def batch_config(parameters: BatchParameters, warn: Callable[[str], None]) -> Co
     if parameters.budget is None:
         return config
     try:
-        budget_bytes = parse_size(parameters.budget)
+        budget_bytes = parse_budget(parameters.budget)
     except ConfigError as error:
         raise ConfigError(f"budget: {error}") from error
     memory = config.memory.model_copy(update={"total_budget": budget_bytes})

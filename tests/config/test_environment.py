@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from config import environment, history_url, home
+from config import ConfigError, environment, history_url, home
 
 
 @pytest.mark.parametrize("value", ["", "0", "  "])
@@ -36,6 +36,18 @@ def test_a_relative_xdg_folder_is_ignored(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("XDG_STATE_HOME", "state")
     monkeypatch.setenv("HOME", "/home/someone")
     assert home() == Path("/home/someone/.local/state/cuzk")
+
+
+@pytest.mark.parametrize("variable", ["CUZK_HOME", "XDG_STATE_HOME"])
+@pytest.mark.parametrize("below", ["", "/folder"])
+def test_a_file_in_place_of_the_folder_is_refused_by_its_variable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, below: str
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.delenv("CUZK_HOME", raising=False)
+    monkeypatch.setenv(variable, f"{tmp_path}/file{below}")
+    with pytest.raises(ConfigError, match=f"^{variable}={tmp_path}/file{below}: {tmp_path}/file is a file"):
+        home()
 
 
 def test_the_file_comes_before_the_variable_for_the_history(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,7 +178,7 @@ WRONG = [
     ("memory = 3", "memory: found 3, expected a table of keys"),
     ("srs.param_cache = ''", "srs.param_cache: found '', expected the path"),
     ("history.url = 1", "history.url: found 1, expected a text in quotes"),
-    ("circuits.a.witness = 'b'", "[circuits.a] lacks the key 'zkey'"),
+    ("circuits.a.witness = 'b'", "[circuits.a] lacks the key 'zkey'; add a line zkey = \"FILE\""),
     ("circuits.a.zkey = 'b'", 'circuits.a: found neither of "wasm" and "witness", expected one of them'),
     (
         "[circuits.a]\nzkey='b'\nwasm='c'",
@@ -201,6 +201,14 @@ def test_what_is_wrong_is_said_in_one_line(text: str, message: str) -> None:
 def test_a_second_problem_is_counted() -> None:
     with pytest.raises(ConfigError, match=r"expected a size.* \(and 1 more\)$"):
         load("memory.total_budget = 'x'\nsynthesis.threads = 'x'")
+
+
+def test_what_is_no_toml_is_refused_with_what_to_do() -> None:
+    with pytest.raises(ConfigError, match=r"is not TOML: .*line 2, column 1.*; correct it there$"):
+        load("[memory]\n= 3\n")
+    Path("latin.toml").write_bytes("# Schlüssel".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"is not TOML: .*; save it as UTF-8$"):
+        load_config("latin.toml")
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

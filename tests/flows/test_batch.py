@@ -28,9 +28,13 @@ def test_values_out_of_range_are_refused(wrong: dict[str, object]) -> None:
         BatchParameters(circuit="merkle", **wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
-def test_a_budget_that_is_no_size_is_refused_in_one_line() -> None:
-    with pytest.raises(ConfigError, match=r"^budget: found '2 Gigs', expected a size"):
-        batch_config(BatchParameters(circuit="merkle", budget="2 Gigs"), print)
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [("2 Gigs", "a size such as"), *((zero, "a size above zero") for zero in ("0", "0GiB", "0.1B"))],
+)
+def test_a_budget_that_is_no_size_or_nothing_is_refused_in_one_line(budget: str, expected: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^budget: found '{budget}', expected {expected}"):
+        batch_config(BatchParameters(circuit="merkle", budget=budget), print)
 
 
 def test_the_title_names_circuit_and_count() -> None:
