@@ -4,7 +4,7 @@ A run has proofs, a proof has partitions, a partition has stages. Times are UTC,
 start where a name ends in `_s` (simulated seconds for a simulated run); sizes are integers in bytes.
 """
 
-from db.errors import HistoryError
+from db.errors import HistoryError, NoHistory
 from db.history import History, open_history
 from db.ids import new_id
 from db.models import (
@@ -41,6 +41,7 @@ __all__ = [
     "HistoryError",
     "HistoryWriter",
     "MemorySample",
+    "NoHistory",
     "Partition",
     "PartitionDetail",
     "PolicyEvent",

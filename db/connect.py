@@ -59,7 +59,7 @@ def connect(url: URL) -> Engine:
         defaults = {key: value for key, value in _POSTGRESQL_ARGS.items() if key not in url.query}
         return create_engine(url, connect_args=defaults)
     except ImportError as error:
-        needs = "PostgreSQL needs psycopg, which is not installed; pip install 'psycopg[binary]'"
+        needs = "PostgreSQL needs psycopg, which is not installed; pip install 'cuzk[postgresql]'"
         raise HistoryError(f"{shown(url)}: {needs}") from error
 
 
@@ -81,6 +81,26 @@ def reason(error: SQLAlchemyError | sqlite3.Error) -> str:
     """What the database said, in one line."""
     said = str(getattr(error, "orig", None) or error).strip()
     return said.splitlines()[0] if said else type(error).__name__
+
+
+def remedy(error: SQLAlchemyError | sqlite3.Error) -> str:
+    """What a person can do about it."""
+    original = getattr(error, "orig", None) or error
+    if not isinstance(original, sqlite3.Error):
+        return f"check the server and the URL, or {CHOOSE_ANOTHER}"
+    code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # without what extends it
+    return _REMEDIES.get(code, f"make it readable and writable, or {CHOOSE_ANOTHER}")
+
+
+CHOOSE_ANOTHER = "choose another path with [history] url or CUZK_HISTORY_URL"
+FREE_SPACE = f"free space on its disk, or {CHOOSE_ANOTHER}"
+_REMEDIES = {
+    sqlite3.SQLITE_NOTADB: CHOOSE_ANOTHER,
+    sqlite3.SQLITE_CORRUPT: f"restore it from a copy, or {CHOOSE_ANOTHER}",
+    sqlite3.SQLITE_FULL: FREE_SPACE,
+    sqlite3.SQLITE_IOERR: f"check its disk and the space on it, or {CHOOSE_ANOTHER}",
+    sqlite3.SQLITE_BUSY: f"try again when no other process keeps it locked, or {CHOOSE_ANOTHER}",
+}
 
 
 def _set_up_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

@@ -3,3 +3,7 @@
 
 class HistoryError(Exception):
     """The history cannot be opened, written or asked; the message is one line."""
+
+
+class NoHistory(HistoryError):  # noqa: N818 — not an error where there was no run yet
+    """There is nothing at the address yet, and it was not to be made."""

@@ -1,5 +1,6 @@
 """Opening a history: an SQLite file that is made where there is none, or a PostgreSQL database."""
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +12,8 @@ from sqlalchemy import URL, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from db.connect import connect, parse_address, reason, shown
-from db.errors import HistoryError
+from db.connect import CHOOSE_ANOTHER, FREE_SPACE, connect, parse_address, reason, remedy, shown
+from db.errors import HistoryError, NoHistory
 from db.interrupted import close_interrupted
 from db.schema import bring_to_head
 from db.writer import HistoryWriter
@@ -55,31 +56,44 @@ class History:
         self.close()
 
 
-def open_history(address: str | Path) -> History:
+def open_history(address: str | Path, *, create: bool = True) -> History:
     """Open the history at a path, `sqlite:///PATH` or `postgresql://USER@HOST/DATABASE`, to read and write.
 
     Makes what is missing (folder, file, tables), migrates what is old, and closes runs whose process died.
+    Without `create` nothing is made, and NoHistory raised where there is no history yet.
     Raises HistoryError, one line, for what cannot be read or written, is of another program, or is newer.
     """
     url = parse_address(address)
     if url.drivername == "sqlite":
+        if not create and _is_missing(url):
+            raise NoHistory(f"no runs yet in {shown(url)}")
         _make_folder(url)
     engine = connect(url)
     try:
-        bring_to_head(engine)
+        bring_to_head(engine, create)
         close_interrupted(engine)
+    except NoHistory as error:
+        engine.dispose()
+        raise NoHistory(f"no runs yet in {shown(url)}") from error
     except HistoryError as error:
         engine.dispose()
         raise HistoryError(f"{shown(url)}: {error}") from error
     except (SQLAlchemyError, sqlite3.Error) as error:
         engine.dispose()
         raise HistoryError(
-            f"{shown(url)}: cannot be used as the history: {reason(error)}; {_REMEDY}"
+            f"{shown(url)}: cannot be used as the history: {reason(error)}; {remedy(error)}"
         ) from error
     return History(shown(url), engine)
 
 
-_REMEDY = "make it readable and writable, or choose another with [history] url or CUZK_HISTORY_URL"
+def _is_missing(url: URL) -> bool:
+    try:
+        Path(url.database or "").stat()
+    except FileNotFoundError:
+        return True
+    except OSError:  # opening it will say so
+        return False
+    return False
 
 
 def _make_folder(url: URL) -> None:
@@ -87,4 +101,5 @@ def _make_folder(url: URL) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise HistoryError(f"{shown(url)}: its folder cannot be made: {error.strerror}; {_REMEDY}") from error
+        todo = FREE_SPACE if error.errno in (errno.ENOSPC, errno.EDQUOT) else CHOOSE_ANOTHER
+        raise HistoryError(f"{shown(url)}: its folder cannot be made: {error.strerror}; {todo}") from error

@@ -97,9 +97,11 @@ def list_runs(history: History, limit: int = 20, source: Source | None = None) -
 def find_run(history: History, id_or_prefix: str) -> Run:
     """The run with that id, or the only one whose id begins so. Raises HistoryError for none or several."""
     prefix = id_or_prefix.strip().lower()
+    if not prefix:
+        raise HistoryError(f"{history.address}: run {id_or_prefix!r}: expected a run's id; list the runs")
     with history.read() as session:
         found = session.scalars(select(Run).where(Run.id.startswith(prefix, autoescape=True)).limit(2)).all()
-    if len(found) == 1 and prefix:
+    if len(found) == 1:
         return found[0]
     problem = (
         "more than one run begins so; give more of the id" if found else "no run begins so; list the runs"

@@ -9,8 +9,8 @@ import time
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from db.connect import BUSY_TIMEOUT_S, write_transaction
-from db.errors import HistoryError
+from db.connect import BUSY_TIMEOUT_S, CHOOSE_ANOTHER, write_transaction
+from db.errors import HistoryError, NoHistory
 from db.models import Record
 
 HEAD = "0001"
@@ -22,13 +22,16 @@ VERSION_TABLE = "history_revision"
 _ADVISORY_LOCK = 0x63757A6B  # "cuzk"
 
 
-def bring_to_head(engine: Engine) -> None:
+def bring_to_head(engine: Engine, create: bool = True) -> None:
     """Make the tables in an empty database, migrate an older one, leave a current one alone.
 
-    Raises HistoryError for a database of another program or of a newer version, with nothing in it changed.
+    Raises HistoryError for a database of another program or of a newer version, with nothing in it changed,
+    and NoHistory for an empty one where no tables are to be made.
     """
     with engine.connect() as connection:
         revision = _checked_revision(connection)
+    if revision is None and not create:
+        raise NoHistory("holds no history")
     if engine.dialect.name == "sqlite":
         _use_write_ahead_log(engine)
     with write_transaction(engine) as connection:
@@ -72,7 +75,7 @@ def _refuse_foreign(connection: Connection) -> None:
     foreign = tables if connection.dialect.name == "sqlite" else tables & Record.metadata.tables.keys()
     if foreign:
         names = ", ".join(sorted(foreign)[:3])
-        raise HistoryError(f"holds tables of another program ({names}); choose another history")
+        raise HistoryError(f"holds tables of another program ({names}); {CHOOSE_ANOTHER}")
 
 
 def _refuse_newer(revision: str) -> None:
@@ -81,7 +84,7 @@ def _refuse_newer(revision: str) -> None:
     if revision not in known_revisions():
         raise HistoryError(
             f"was written by a newer version: its schema is {revision!r}, the newest known here is {HEAD!r};"
-            " upgrade this program, or choose another history"
+            f" upgrade this program, or {CHOOSE_ANOTHER}"
         )
 
 

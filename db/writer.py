@@ -12,7 +12,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, Engine, Table, insert, update
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
-from db.connect import reason, write_transaction
+from db.connect import reason, remedy, write_transaction
 from db.errors import HistoryError
 from db.models import Record
 
@@ -129,7 +129,7 @@ class HistoryWriter:
             self._away = False
         except _AWAY as error:
             self._away = True  # so that what follows is not held up by waiting each time
-            self._fail(reason(error), lost=len(changes), cause=error)
+            self._fail(f"{reason(error)}; {remedy(error)}", lost=len(changes), cause=error)
         except Exception as error:  # whatever a row holds, the thread goes on
             if len(changes) == 1:
                 why = reason(error) if isinstance(error, SQLAlchemyError) else str(error)

@@ -1,12 +1,14 @@
 """Addresses: what is understood, what is refused, and that no password is shown."""
 
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from db import HistoryError
-from db.connect import connect, parse_address, shown
+from db.connect import connect, parse_address, remedy, shown
 
 
 def test_a_path_is_an_sqlite_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +46,26 @@ def test_other_addresses_are_refused_in_one_line(address: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        (
+            "PRAGMA max_page_count = 1; CREATE TABLE a (x); CREATE TABLE b (x)",
+            "free space on its disk, or choose",
+        ),
+        ("PRAGMA query_only = ON; CREATE TABLE a (x)", "make it readable and writable, or choose"),
+    ],
+)
+def test_each_failure_of_sqlite_has_its_remedy(statements: str, expected: str) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(sqlite3.Error) as caught:
+        connection.executescript(statements)
+    assert remedy(caught.value).startswith(expected)
+
+
 def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(HistoryError, match=r"^postgresql://db/cuzk: PostgreSQL needs psycopg"):
+    with pytest.raises(
+        HistoryError,
+        match=r"^postgresql://db/cuzk: PostgreSQL needs psycopg.*pip install 'cuzk\[postgresql\]'$",
+    ):
         connect(parse_address("postgresql://db/cuzk"))

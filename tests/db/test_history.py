@@ -1,17 +1,19 @@
 """Opening: quick when there is nothing to do, and one clear line when it cannot be done."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from sqlalchemy import make_url
 
-from db import HistoryError, Run, list_runs, open_history
+import db.history
+from db import HistoryError, NoHistory, Run, list_runs, open_history
 
 NOBODY = 65534
 
@@ -67,7 +69,9 @@ def test_sqlite_lets_others_read_while_one_writes(tmp_path: Path) -> None:
 
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("Dear diary, " * 1000)
-    assert_refused(tmp_path / "notes.txt", "cannot be used as the history: file is not a database; make it")
+    assert_refused(
+        tmp_path / "notes.txt", "cannot be used as the history: file is not a database; choose another"
+    )
     assert (tmp_path / "notes.txt").read_text() == "Dear diary, " * 1000
 
 
@@ -75,11 +79,59 @@ def test_a_truncated_history_is_refused(tmp_path: Path) -> None:
     open_history(tmp_path / "h.db").close()
     content = (tmp_path / "h.db").read_bytes()
     (tmp_path / "h.db").write_bytes(content[: len(content) // 2])
-    assert_refused(tmp_path / "h.db", "cannot be used as the history: database disk image is malformed")
+    assert_refused(
+        tmp_path / "h.db", "cannot be used as the history: database disk image is malformed; restore it"
+    )
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     assert_refused(tmp_path, "cannot be used as the history: unable to open database file")
+
+
+def test_another_program_s_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "other.db")
+    connection.execute("CREATE TABLE bookmark (url TEXT)")
+    connection.close()
+    before = (tmp_path / "other.db").read_bytes()
+    assert_refused(
+        tmp_path / "other.db", r"another program \(bookmark\); choose another path with \[history\]"
+    )
+    assert (tmp_path / "other.db").read_bytes() == before
+
+
+def test_a_full_disk_is_refused_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(tmp_path / "h.db")) as connection:
+        connection.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(sqlite3.OperationalError) as full:
+            connection.executescript("CREATE TABLE a (x); CREATE TABLE b (x);")
+
+    def fail(*_: object) -> None:
+        raise full.value
+
+    monkeypatch.setattr(db.history, "bring_to_head", fail)
+    assert_refused(tmp_path / "h2.db", "database or disk is full; free space on its disk, or choose another")
+
+
+@pytest.mark.parametrize("empty_file", [False, True])
+def test_where_nothing_is_to_be_made_nothing_is_made(tmp_path: Path, empty_file: bool) -> None:
+    path = tmp_path / "empty.db" if empty_file else tmp_path / "a/history.db"
+    if empty_file:
+        path.touch()
+    with pytest.raises(NoHistory, match=f"^no runs yet in {path}$"):
+        open_history(path, create=False)
+    assert [(each.name, each.stat().st_size) for each in tmp_path.iterdir()] == [("empty.db", 0)] * empty_file
+
+
+def test_an_empty_schema_is_left_empty(postgresql: str) -> None:
+    for _ in range(2):
+        with pytest.raises(NoHistory, match=r"^no runs yet in postgresql://"):
+            open_history(postgresql, create=False)
+
+
+def test_a_history_that_is_there_opens_without_making_one(address: str) -> None:
+    open_history(address).close()
+    with open_history(address, create=False) as history:
+        assert list_runs(history) == []
 
 
 def test_a_folder_that_cannot_be_made_is_refused() -> None:

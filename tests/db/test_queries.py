@@ -57,9 +57,11 @@ def test_a_run_is_found_by_the_beginning_of_its_id(history: History) -> None:
     assert find_run(history, "01900000-aaaa").id == ids[0]
     assert find_run(history, " 01900000-AB").id == ids[1]
     assert find_run(history, "0190_").id == ids[2]
-    for prefix in ("01900000", ""):
-        with pytest.raises(HistoryError, match="more than one run begins so; give more of the id"):
-            find_run(history, prefix)
+    with pytest.raises(HistoryError, match="more than one run begins so; give more of the id"):
+        find_run(history, "01900000")
+    for nothing in ("", "  "):
+        with pytest.raises(HistoryError, match="expected a run's id; list the runs"):
+            find_run(history, nothing)
     for prefix in ("ff", "%"):
         with pytest.raises(HistoryError, match="no run begins so"):
             find_run(history, prefix)
