@@ -1,6 +1,7 @@
 """Starting a batch from this process: a server to show it, the flow, and everything closed after it."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,9 +9,10 @@ import engine
 from config import Config, home
 from config.load import warn_on_stderr
 from engine import CircuitSpec, Rejected
+from engine.words import telling
 from flows.batch import BatchParameters, BatchSummary, batch_config, observer
 from flows.local_server import Say
-from flows.server import prefect_server
+from flows.server import API_URL, prefect_server
 from policy import BudgetPolicy, Job, Reject, Submit
 
 
@@ -22,17 +24,19 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
     """
     config = batch_config(parameters, warn_on_stderr)
     circuit = engine.resolve(parameters.circuit, config)
+    say(_which_server())
     with prefect_server(home(), say) as server:
         # The server takes seconds to start; what follows takes as long and needs no server.
         engine.prepare(circuit, say)
         refuse_what_never_fits(config, circuit, parameters.partitions)
-        import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it
-        from prefect.exceptions import CancelledRun
-        from prefect.settings import PREFECT_API_URL, temporary_settings
+        with telling(say, lambda: "loading Prefect"):
+            import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it
+            from prefect.exceptions import CancelledRun
+            from prefect.settings import PREFECT_API_URL, temporary_settings
 
-        from flows.logs import quiet_terminal
-        from flows.prove_batch import prove_batch
-        from flows.recorded import all_sent
+            from flows.logs import quiet_terminal
+            from flows.prove_batch import prove_batch
+            from flows.recorded import all_sent
 
         server.wait_ready(say)
         say(f"Prefect UI: {server.ui_url}")
@@ -49,6 +53,12 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
                 raise KeyboardInterrupt from error
     assert isinstance(summary, BatchSummary), "a state that is no success has been raised"
     return summary
+
+
+def _which_server() -> str:
+    if named_url := os.environ.get(API_URL, "").strip():
+        return f"using the Prefect server at {named_url}"
+    return "starting a Prefect server for this run"
 
 
 def refuse_what_never_fits(config: Config, circuit: CircuitSpec, partitions: int | None) -> None:

@@ -9,11 +9,12 @@ from config.load import warn_on_stderr
 from db import History, open_history
 from engine.circuit import open_circuit
 from engine.limits import Memory
+from engine.words import telling
 from flows.batch import BatchParameters, batch_config
 from flows.local_server import Say
 from flows.version import code_version
 from policy import Limits, Priority
-from sim import BUDGET, Batch, SimulatedRun, load_profile, record, simulate, with_history
+from sim import BUDGET, Batch, Progress, SimulatedRun, load_profile, record, simulate, with_history
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,14 @@ def simulate_batch(parameters: BatchParameters, simulation: SimulationParameters
     given may be larger than this machine's memory. Raises what the rooms raise for input that cannot be used;
     SimError for a batch that never fits.
     """
-    config = batch_config(parameters, warn_on_stderr)
+    config, progress = batch_config(parameters, warn_on_stderr), Progress()
     with open_history(config.history_url()) as history:
-        run = _simulate(parameters, simulation, config, history, say)
-        with history.writer() as writer:
-            run_id = record(run, writer, name=parameters.title, code_version=code_version())
+        run = _simulate(parameters, simulation, config, history, say, progress)
+        words = telling(say, lambda: f"recording the run, {progress.recorded_rows} rows written")
+        with words, history.writer() as writer:
+            run_id = record(
+                run, writer, name=parameters.title, code_version=code_version(), progress=progress
+            )
             if lost := writer.close():
                 raise lost
     return run_id
@@ -48,6 +52,7 @@ def _simulate(
     config: Config,
     history: History,
     say: Say,
+    progress: Progress,
 ) -> SimulatedRun:
     circuit = engine.resolve(parameters.circuit, config)
     profile = with_history(load_profile(simulation.profile), history, [circuit.name])
@@ -61,7 +66,20 @@ def _simulate(
         priority=Priority[parameters.priority.upper()] if parameters.priority else circuit.priority,
         constraints=opened.header.domain_size,  # rounded up to a power of two, but all that a key tells
     )
-    return simulate(batch, _limits(config), profile, policy=simulation.policy, seed=simulation.seed)
+    say(f"simulating {parameters.title} under the policy {simulation.policy}")
+    with telling(say, lambda: _word(progress, parameters.count)):
+        return simulate(
+            batch,
+            _limits(config),
+            profile,
+            policy=simulation.policy,
+            seed=simulation.seed,
+            progress=progress,
+        )
+
+
+def _word(progress: Progress, count: int) -> str:
+    return f"simulating, {progress.ended_count} of {count} proofs done at {progress.at_s:.0f} simulated s"
 
 
 def _limits(config: Config) -> Limits:

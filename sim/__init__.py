@@ -11,7 +11,7 @@ from sim.profile import MachineProfile, ObservedTimes, load_profile
 from sim.record import record
 from sim.replay import Recorded, RecordedRun, first_difference, read_recorded, replay, replay_run
 from sim.rows import rows_of
-from sim.run import SimulatedRun, simulate
+from sim.run import Progress, SimulatedRun, simulate
 from sim.workload import Batch
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "LogEntry",
     "MachineProfile",
     "ObservedTimes",
+    "Progress",
     "Recorded",
     "RecordedRun",
     "SimError",

@@ -78,10 +78,14 @@ def load_profile(path: Path | None = None) -> MachineProfile:
     try:
         return MachineProfile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise SimError(f"{path}: cannot be read: {error.strerror}; give a machine profile") from error
+        raise SimError(
+            f"{path}: cannot be read: {error.strerror}; give a profile as {DEFAULT_PROFILE}"
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SimError(f"{path}: not TOML: {error}; give a machine profile") from error
+        raise SimError(f"{path}: not TOML: {error}; write it as in {DEFAULT_PROFILE}") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the profile"
-        raise SimError(f"{path}: {where}: {first['msg'].lower()}; see {DEFAULT_PROFILE.name}") from error
+        raise SimError(
+            f"{path}: {where}: {first['msg'].lower()}; write it as in {DEFAULT_PROFILE}"
+        ) from error

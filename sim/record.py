@@ -7,7 +7,7 @@ from typing import Protocol
 from db import Record
 from sim.errors import SimError
 from sim.rows import rows_of
-from sim.run import SimulatedRun
+from sim.run import Progress, SimulatedRun
 
 ROWS_AT_ONCE = 10_000
 
@@ -19,8 +19,14 @@ class Writer(Protocol):
     def flush(self, timeout_s: float = 60.0) -> bool: ...
 
 
-def record(run: SimulatedRun, writer: Writer, *, name: str, code_version: str) -> str:
-    """Write every row and return the run's id. Raises SimError where the history does not take them."""
+def record(
+    run: SimulatedRun, writer: Writer, *, name: str, code_version: str, progress: Progress | None = None
+) -> str:
+    """Write every row, count them in `progress`, and return the run's id.
+
+    Raises SimError where the history does not take them.
+    """
+    progress = progress or Progress()
     rows = rows_of(run, name, code_version)
     run_id = ""
     for chunk in _chunks(rows):
@@ -28,6 +34,7 @@ def record(run: SimulatedRun, writer: Writer, *, name: str, code_version: str) -
         writer.insert(*chunk)
         if not writer.flush():
             raise SimError("the history did not take the simulated run's rows in time; try again")
+        progress.recorded_rows += len(chunk)
     return run_id
 
 

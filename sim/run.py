@@ -31,10 +31,25 @@ class SimulatedRun:
     end_s: float
 
 
+@dataclass
+class Progress:
+    """How far a simulation has got, for another thread to read while it goes on: no clock is asked here."""
+
+    ended_count: int = 0
+    at_s: float = 0.0  # simulated
+    recorded_rows: int = 0
+
+
 def simulate(
-    batch: Batch, limits: Limits, profile: MachineProfile, *, policy: str = BUDGET, seed: int = 0
+    batch: Batch,
+    limits: Limits,
+    profile: MachineProfile,
+    *,
+    policy: str = BUDGET,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> SimulatedRun:
-    """Run the batch to its end under the policy ("budget" or "fixed:N").
+    """Run the batch to its end under the policy ("budget" or "fixed:N"), and note in `progress` how it goes.
 
     Raises SimError for a batch that the policy rejects, with its reason, or whose times are not known.
     """
@@ -42,9 +57,9 @@ def simulate(
     env = Environment(initial_time=0.0)
     scheduler = policy_of(policy, limits)
     machine = SimulatedMachine(env, scheduler, profile, Durations(profile, constraints, seed))
-    jobs = batch.jobs()
+    jobs, progress = batch.jobs(), progress or Progress()
     for _ in range(min(batch.count, batch.concurrency)):
-        env.process(_one_after_another(machine, jobs))
+        env.process(_one_after_another(machine, jobs, progress))
     env.run()
     assert scheduler.idle, f"the simulation ended at {env.now} s with work left"
     return SimulatedRun(
@@ -60,8 +75,12 @@ def simulate(
     )
 
 
-def _one_after_another(machine: SimulatedMachine, jobs: Iterator[Job]) -> Generator[Signal, Any, None]:
+def _one_after_another(
+    machine: SimulatedMachine, jobs: Iterator[Job], progress: Progress
+) -> Generator[Signal, Any, None]:
     for job in jobs:
         end = yield machine.submit(job)
         if isinstance(end, Reject):
             raise SimError(f"{end.job_id} was rejected: {end.why}")
+        progress.ended_count += 1
+        progress.at_s = machine.log[-1].at_s

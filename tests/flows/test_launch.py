@@ -9,6 +9,7 @@ from config import Config, MemoryConfig
 from engine import CircuitSpec, EngineError, Rejected
 from flows import launch
 from flows.batch import BatchParameters
+from flows.errors import ServerError
 from flows.launch import refuse_what_never_fits, run_batch
 from policy import Circuit, Entry
 
@@ -42,6 +43,16 @@ def test_an_unfit_budget_stops_the_server_that_was_starting(
     monkeypatch.setattr(engine, "resolve", lambda *_: SPEC)
     shape = Circuit("wide", (), phase1_bytes=GIB, phase2_bytes=GIB)
     monkeypatch.setattr(engine, "load_shape", lambda _spec: shape)
+    said = list[str]()
     with pytest.raises(Rejected):
-        run_batch(BatchParameters(circuit="wide", budget="1GiB"), print)
+        run_batch(BatchParameters(circuit="wide", budget="1GiB"), said.append)
+    assert said[0] == "starting a Prefect server for this run"
     assert not (tmp_path / "prefect" / "server.json").exists()
+
+
+def test_a_server_that_is_named_is_said_before_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
+    said = list[str]()
+    with pytest.raises(ServerError):
+        run_batch(BatchParameters(circuit="multiplier"), said.append)
+    assert said == ["using the Prefect server at http://127.0.0.1:1/api"]

@@ -8,6 +8,7 @@ import pytest
 from policy import Circuit, Entry, PartitionId
 from sim import MachineProfile, SimError, load_profile
 from sim.durations import Durations
+from sim.profile import DEFAULT_PROFILE
 from tests.sim.model import CIRCUIT, profile
 
 
@@ -42,6 +43,7 @@ def test_a_bad_profile_is_refused_by_its_line(tmp_path: Path, change: str, messa
         load_profile(path)
     assert str(path) in str(error.value)
     assert message in str(error.value)
+    assert str(error.value).endswith(f"; write it as in {DEFAULT_PROFILE}")
     assert "\n" not in str(error.value).strip()
 
 

@@ -21,7 +21,7 @@ from policy import (
     Submit,
     Synthesize,
 )
-from sim import Batch, SimulatedRun, record, simulate
+from sim import Batch, Progress, SimulatedRun, record, rows_of, simulate
 from sim.rows import RunRows
 from tests.sim.model import CIRCUIT, limits, profile
 
@@ -37,7 +37,9 @@ def detail(run: SimulatedRun, tmp_path_factory: pytest.TempPathFactory) -> RunDe
     path: Path = tmp_path_factory.mktemp("history") / "history.db"
     with open_history(path) as history:
         with history.writer() as writer:
-            run_id = record(run, writer, name="what if", code_version="test")
+            progress = Progress()
+            run_id = record(run, writer, name="what if", code_version="test", progress=progress)
+            assert progress.recorded_rows == len(list(rows_of(run, "what if", "test")))
         samples = memory_samples(history, run_id)
         assert [(s.at_s, s.reserved_bytes) for s in samples] == [(e.at_s, e.reserved_bytes) for e in run.log]
         return show_run(history, run_id)

@@ -8,7 +8,7 @@ import pytest
 
 import sim
 from policy import Admit, Circuit, Complete, Proved, Submit, Synthesize, Synthesized
-from sim import Batch, SimError, simulate
+from sim import Batch, Progress, SimError, simulate
 from tests.sim.model import CIRCUIT, at_once, batch, limits, profile
 
 
@@ -56,6 +56,12 @@ def test_fixed_concurrency_exceeds_the_budget_that_the_policy_keeps() -> None:
     fixed = simulate(batch(6, 6), limits(2), profile(), policy="fixed:4")
     assert bytes_kept <= limits(2).budget_bytes < fixed.peak_reserved_bytes
     assert at_once(fixed, Admit, Proved) == 4
+
+
+def test_its_progress_can_be_read() -> None:
+    progress = Progress()
+    run = simulate(batch(6, 3, partitions=2), limits(9), profile(), progress=progress)
+    assert (progress.ended_count, progress.at_s, progress.recorded_rows) == (6, run.end_s, 0)
 
 
 def test_what_cannot_be_simulated_is_refused_in_one_line() -> None:
