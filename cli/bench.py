@@ -30,6 +30,7 @@ def batch(parameters: BatchParameters) -> None:
     from cli.table import print_run
     from config import load_config
     from db import open_history, show_run
+    from engine.words import telling
     from flows.batch import BatchFailed
     from flows.launch import run_batch
 
@@ -38,7 +39,8 @@ def batch(parameters: BatchParameters) -> None:
             summary = run_batch(parameters, say)
         except BatchFailed as error:
             summary = error.summary
-        print_run(show_run(history, summary.run_id))
+        with telling(say, lambda: "making the table"):
+            print_run(show_run(history, summary.run_id))
     print(f"proofs   {summary.output}")
     print(f"log      {summary.log}")
     print(f"history  {summary.history}; this run: {program()} history show {summary.run_id}")

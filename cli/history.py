@@ -21,19 +21,22 @@ def history(context: click.Context, config_path: Path | None, limit: int) -> Non
     A run whose process is gone is listed as interrupted.
     """
     from config import load_config
-    from db import list_runs, open_history
+    from db import NoHistory, list_runs, open_history
 
     context.obj = load_config(config_path).history_url()
     if context.invoked_subcommand is not None:
         return
     from cli.table import print_runs
 
-    with open_history(context.obj) as runs:
-        summaries = list_runs(runs, limit)
-        if not summaries:
-            print(f"no runs yet in {runs.address}; try: cuzk bench batch --type merkle")
-            return
-        print_runs(summaries)
+    try:
+        with open_history(context.obj, create=False) as runs:
+            summaries = list_runs(runs, limit)
+            if not summaries:
+                raise NoHistory(f"no runs yet in {runs.address}")
+    except NoHistory as error:
+        print(f"{error}; {_FIRST_RUN}")
+        return
+    print_runs(summaries)
 
 
 @history.command()
@@ -42,7 +45,14 @@ def history(context: click.Context, config_path: Path | None, limit: int) -> Non
 def show(url: str, run: str) -> None:
     """Show the run whose id is RUN or begins with it."""
     from cli.table import print_run
-    from db import find_run, open_history, show_run
+    from db import NoHistory, find_run, open_history, show_run
 
-    with open_history(url) as runs:
-        print_run(show_run(runs, find_run(runs, run).id))
+    try:
+        with open_history(url, create=False) as runs:
+            detail = show_run(runs, find_run(runs, run).id)
+    except NoHistory as error:
+        raise NoHistory(f"{error}; {_FIRST_RUN}") from error
+    print_run(detail)
+
+
+_FIRST_RUN = "try: cuzk bench batch --type merkle"

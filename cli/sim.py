@@ -38,12 +38,15 @@ def run(parameters: BatchParameters, policy: str, seed: int, profile: Path | Non
     here, rough ones by its size. The run is kept in the history beside the real ones. The policy
     "fixed:N" runs N partitions at a time, whatever they take, as provers without a budget do.
     """
+    say(f"preparing to simulate {parameters.title}")
     from cli.table import print_run
     from config import load_config
     from db import open_history, show_run
+    from engine.words import telling
     from flows.simulated_batch import SimulationParameters, simulate_batch
 
     run_id = simulate_batch(parameters, SimulationParameters(policy, profile, seed), say)
     with open_history(load_config(parameters.config, warn=lambda _: None).history_url()) as history:
-        print_run(show_run(history, run_id))
+        with telling(say, lambda: "making the table"):
+            print_run(show_run(history, run_id))
         print(f"history  {history.address}; this run: {program()} history show {run_id}")

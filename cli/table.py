@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE
@@ -24,14 +25,11 @@ TITLES = ("waited", "loaded", "synthesized", "queued", "proved", "verified")
 
 def print_run(detail: RunDetail) -> None:
     """Print a run's proofs with the seconds of each stage, then its totals."""
-    console = _console()
     title = f"{detail.run.name}, {detail.run.source} run {detail.run.id}; seconds"
     table = _table("proof", "state", *TITLES, title=Text(title), title_justify="left", right=TITLES)
     for proof in detail.proofs:
         table.add_row(*_proof_cells(proof))
-    console.print(table)
-    for line in _totals(detail):
-        console.print(line, soft_wrap=True)
+    _print(table, *_totals(detail))
 
 
 def print_runs(summaries: list[RunSummary]) -> None:
@@ -52,7 +50,20 @@ def print_runs(summaries: list[RunSummary]) -> None:
             _number(seconds / summary.succeeded_count if seconds and summary.succeeded_count else None),
             format_size(run.peak_reserved_bytes) if run.peak_reserved_bytes is not None else "–",
         )
-    _console().print(table)
+    _print(table)
+
+
+def _print(*parts: Table | str) -> None:
+    """Print the parts without an empty line before them, and where no terminal shows it, without the
+    blanks that end a table's lines."""
+    console = _console()
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part, soft_wrap=isinstance(part, str))
+    lines = captured.get().splitlines()
+    if not console.is_terminal:
+        lines = [line.rstrip() for line in lines]
+    print("\n".join(dropwhile(lambda line: not line.strip(), lines)))
 
 
 def _console() -> Console:
@@ -85,8 +96,13 @@ def _totals(detail: RunDetail) -> list[str]:
     if run.peak_reserved_bytes is not None and run.budget_bytes is not None:
         used = format_size(run.peak_reserved_bytes)
         lines.append(f"peak reserved {used} of a budget of {format_size(run.budget_bytes)}")
-    errors = [f"{p.proof.name}: {p.proof.error}" for p in detail.proofs if p.proof.error]
+    errors = [_named(p.proof.name, p.proof.error) for p in detail.proofs if p.proof.error]
     return lines + errors + ([run.error] if run.error and not errors else [])
+
+
+def _named(name: str, error: str) -> str:
+    """An error with the proof's name before it, once: a real run's begins with the name already."""
+    return f"{name}: {error.removeprefix(f'{name}: ')}"
 
 
 def _seconds(start: datetime, end: datetime | None) -> float | None:

@@ -14,7 +14,15 @@ import pytest
 import examples
 
 Cuzk = Callable[..., "subprocess.CompletedProcess[str]"]
-PROGRESS = ("compiling kernels", "making a development key", "development key in")
+PROGRESS = (
+    "compiling kernels",
+    "making a development key",
+    "still making the key",
+    "development key in",
+    "preparing to simulate",
+    "starting a Prefect server",
+    "loading Prefect",
+)
 CUZK = Path(sys.executable).with_name("cuzk")
 
 
