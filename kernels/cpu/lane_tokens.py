@@ -116,6 +116,11 @@ def _lower_attribute(context: Any, builder: Any, typ: Any, value: Any, attribute
 
 def lane_intrinsic(definition: Callable[..., Any]) -> Any:
     """numba's decorator; callers give the arguments without the context, which mypy can't know."""
+    return intrinsic(definition)
+
+
+def literal_intrinsic(definition: Callable[..., Any]) -> Any:
+    """The same for a definition that wants constants as literals."""
     return intrinsic(prefer_literal=True)(definition)
 
 

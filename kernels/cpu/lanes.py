@@ -12,6 +12,7 @@ scalars and 2^35·p for its coordinates.
     sub, neg        sub(F, a, b, k) = a − b + k·p, k a literal, b ≤ k·p: the bound is a's plus k, R at most
     reduce          any normal element to below p + p/2^14, in the time of a quarter of a product
     canonical       any normal element to below p
+    subtract_once   the same in half the time for an element below 2·p
 
 *Raw* elements (`mul_raw`, `add_raw`, `sub_raw`) have limbs that were not carried: signed, and the sum of at
 most 32 products' limbs. `carry` makes them normal. Only sums, `carry`, `select` and `store` take them raw.
@@ -39,7 +40,7 @@ from kernels.cpu.lane_arrays import (
     store,
     store_rows,
 )
-from kernels.cpu.lane_tokens import check, empty, flatten, lane_intrinsic, lanes_of, pack
+from kernels.cpu.lane_tokens import check, empty, flatten, lane_intrinsic, lanes_of, literal_intrinsic, pack
 from kernels.cpu.limbs52 import LaneField
 from kernels.fields import QuadraticField
 
@@ -79,19 +80,19 @@ def double(context: Any, F: Any, a: Any) -> Any:
     return _operation("double", F, a)
 
 
-@lane_intrinsic
+@literal_intrinsic
 def sub(context: Any, F: Any, a: Any, b: Any, multiple: Any) -> Any:
     """sub(F, a, b, k) = a − b + k·p for a literal k with b ≤ k·p."""
     return _operation("sub", F, a, b, multiple=multiple)
 
 
-@lane_intrinsic
+@literal_intrinsic
 def sub_raw(context: Any, F: Any, a: Any, b: Any, multiple: Any) -> Any:
     """sub_raw(F, a, b, k) = a − b + k·p for a literal k, raw."""
     return _operation("sub_raw", F, a, b, multiple=multiple)
 
 
-@lane_intrinsic
+@literal_intrinsic
 def neg(context: Any, F: Any, a: Any, multiple: Any) -> Any:
     """neg(F, a, k) = k·p − a for a literal k with a ≤ k·p."""
     return _operation("neg", F, a, multiple=multiple)
@@ -131,6 +132,12 @@ def reduce(context: Any, F: Any, a: Any) -> Any:
 def canonical(context: Any, F: Any, a: Any) -> Any:
     """canonical(F, a): the same modulo p, below p."""
     return _operation("canonical", F, a)
+
+
+@lane_intrinsic
+def subtract_once(context: Any, F: Any, a: Any) -> Any:
+    """subtract_once(F, a): the same modulo p, below p, of a normal element below 2·p."""
+    return _operation("subtract_once", F, a)
 
 
 @lane_intrinsic

@@ -18,9 +18,10 @@ from llvmlite import ir
 
 from kernels.cpu.ifma import LANES, LIMB_BITS, LIMB_MASK, VECTOR, add_high, add_low, splat
 from kernels.cpu.limbs64 import CALLING_CONVENTION
-from kernels.cpu.words import Builder
+from kernels.cpu.words import I64, Builder
 from kernels.fields import Field, QuadraticField
 
+INT32 = ir.IntType(32)
 Vectors = list[Any]  # llvmlite values of type VECTOR, the least significant limb first
 SPARE_BITS = 5  # R ≥ 2^5·p
 LEAST_TOP_BITS = 16  # of the modulus's highest limb: what the precision of `_reduce` rests on
@@ -95,6 +96,18 @@ def _limbs(field: Field) -> int:
 def constant(value: int, limbs: int) -> Vectors:
     """A number that is known now, in every lane; normal."""
     return [splat(value >> LIMB_BITS * i & LIMB_MASK) for i in range(limbs)]
+
+
+def broadcast(builder: Builder, values: Sequence[Any]) -> Vectors:
+    """Each i64 in every lane of a vector."""
+    undefined, everywhere = (
+        ir.Constant(VECTOR, ir.Undefined),
+        ir.Constant(ir.VectorType(INT32, LANES), [0] * LANES),
+    )
+    return [
+        builder.shuffle_vector(builder.insert_element(undefined, value, INT32(0)), undefined, everywhere)
+        for value in values
+    ]
 
 
 def call(builder: Builder, F: LaneField, operation: str, *operands: Vectors, multiple: int = 0) -> Vectors:
@@ -263,8 +276,7 @@ def _cancel_limb(builder: Builder, F: LaneField, total: Vectors, i: int) -> None
     The cleared limb is a multiple of 2^52, and its carry that of the limb rounded up: no need to wait for
     the multiple. The carry is signed, as limbs may be.
     """
-    p = constant(F.prime.modulus, F.limbs)
-    negated_inverse = splat(-pow(F.prime.modulus, -1, 1 << LIMB_BITS) % (1 << LIMB_BITS))
+    *p, negated_inverse = _modulus_in_memory(builder, F)
     factor = add_low(builder, F.emulated, splat(0), total[i], negated_inverse)
     over = builder.ashr(builder.add(total[i], splat(LIMB_MASK)), splat(LIMB_BITS))
     over = add_high(builder, F.emulated, over, p[0], factor)
@@ -275,11 +287,29 @@ def _cancel_limb(builder: Builder, F: LaneField, total: Vectors, i: int) -> None
     total[i + 1] = builder.add(total[i + 1], over)
 
 
+def _modulus_in_memory(builder: Builder, F: LaneField) -> Vectors:
+    """The modulus and −1/p mod 2^52, from memory: a multiply-add takes such an operand as it is, whereas LLVM
+    makes constants anew in every product. It must not know that nobody writes there.
+    """
+    module, p = builder.module, F.prime.modulus
+    name = f"cuzk.lanes.{F.limbs}.{p:x}"
+    if name not in module.globals:
+        limbs = [p >> LIMB_BITS * i & LIMB_MASK for i in range(F.limbs)]
+        limbs.append(-pow(p, -1, 1 << LIMB_BITS) % (1 << LIMB_BITS))
+        variable = ir.GlobalVariable(module, ir.ArrayType(I64, len(limbs)), name)
+        variable.linkage = "linkonce_odr"
+        variable.initializer = ir.Constant(variable.value_type, limbs)
+    pointer = module.globals[name].bitcast(I64.as_pointer())
+    return broadcast(builder, [builder.load(pointer.gep([I64(i)])) for i in range(F.limbs + 1)])
+
+
 def _mul_raw(builder: Builder, F: LaneField, a: Vectors, b: Vectors) -> Vectors:
-    """a·b/R + less than p; rows and reductions take turns, so that each reduction's wait is filled."""
+    """a·b/R + less than p. Rows and reductions take turns, a row ahead of what waits for the one before."""
     total = [splat(0)] * (2 * F.limbs)
+    _add_row(builder, F, total, 0, a, b[0])
     for i in range(F.limbs):
-        _add_row(builder, F, total, i, a, b[i])
+        if i + 1 < F.limbs:
+            _add_row(builder, F, total, i + 1, a, b[i + 1])
         _cancel_limb(builder, F, total, i)
     return total[F.limbs :]
 
@@ -330,6 +360,7 @@ PRIME_BODIES: dict[str, Callable[..., Vectors]] = {
     "carry": _carry,
     "reduce": _reduce,
     "canonical": _canonical,
+    "subtract_once": _subtract_once,
     "mul": _mul,
     "mul_raw": _mul_raw,
     "square": _square,

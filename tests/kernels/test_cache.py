@@ -17,12 +17,12 @@ before = "numba" in sys.modules
 import kernels.cache
 warm = kernels.cache.is_warm()
 import numpy as np
-from kernels.cpu import field, ntt, spmv, vectors
+from kernels.cpu import field, ntt, spmv, vectors64
 from kernels.fields import BN254
 compiled = kernels.cache.is_warm() and not warm
 a = np.ones((1, 4), np.uint64)
-vectors.multiply(BN254.fr, a, a, a, 0, 1)
-hits = sum(vectors.multiply.stats.cache_hits.values())
+vectors64.multiply(BN254.fr, a, a, a, 0, 1)
+hits = sum(vectors64.multiply.stats.cache_hits.values())
 path = os.environ["NUMBA_CACHE_DIR"]
 print(json.dumps([warm, compiled, hits, kernels.cache.is_warm(), path]))
 """
