@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kernels.cpu import field as f
 from kernels.cpu import lanes, vectors
 from kernels.cpu.lanes import LANES, LaneField
 from kernels.cpu.ntt64 import bit_reversed_roots
@@ -76,7 +75,7 @@ class Transform:
     def _passes(self) -> list[tuple[int, int, int]]:
         """(log2_size, first level, number of levels) of each pass, two at least."""
         count = max(2, -(-self.log2_size // PASS_LEVELS))
-        starts = [self.log2_size * i // count for i in range(count + 1)]
+        starts = [-(-self.log2_size * i // count) for i in range(count + 1)]  # the last pass has the fewest
         return [(self.log2_size, level, after - level) for level, after in pairwise(starts)]
 
     def _run_tiles(self, run: Run, kernel: Any, shape: tuple[int, int, int], *arguments: Any) -> None:
@@ -97,13 +96,11 @@ def column_tiles(
     """One pass on tiles [start, stop) of eight neighbouring columns; shape as in `Transform._passes`."""
     log2_size, level, levels = shape
     stride, same = 1 << (log2_size - level - levels), int(np.int64(0))  # a literal would be compiled apart
-    indices, last = np.empty(8, np.int64), (1 << log2_size) - 1
+    indices = np.empty(8, np.int64)
     for tile in range(start, stop):
         block, column = divmod(tile * 8, stride)
         first = (block << (log2_size - level)) + column
         for row in range(1 << levels):
-            for neighbour in range(8, 16, 2):  # two elements a cache line of the next tile's
-                f.prefetch(F.field, a, min(first + row * stride + neighbour, last))
             lanes.store(F, buffer, row, lanes.load_rows(F, a, first + row * stride, 1))
         if join:
             for step in range(levels - 1, -1, -1):

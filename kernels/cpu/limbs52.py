@@ -25,7 +25,6 @@ INT32 = ir.IntType(32)
 Vectors = list[Any]  # llvmlite values of type VECTOR, the least significant limb first
 SPARE_BITS = 5  # R ≥ 2^5·p
 LEAST_TOP_BITS = 16  # of the modulus's highest limb: what the precision of `_reduce` rests on
-INLINE_LIMBS = 5  # products of more limbs are calls
 
 
 @dataclass(frozen=True)
@@ -128,8 +127,8 @@ def _define(module: Any, F: LaneField, operation: str, arity: int, multiple: int
     function.linkage = "linkonce_odr"
     function.calling_convention = CALLING_CONVENTION
     function.attributes.add("nounwind")
-    called = F.emulated or F.vectors > INLINE_LIMBS
-    function.attributes.add("noinline" if operation in PRODUCTS and called else "alwaysinline")
+    # A product is over a hundred instructions, and its operands and result are passed in vector registers.
+    function.attributes.add("noinline" if operation in PRODUCTS else "alwaysinline")
     builder = ir.IRBuilder(function.append_basic_block())
     operands = [list(function.args[i * F.vectors : (i + 1) * F.vectors]) for i in range(arity)]
     extra = (multiple,) if operation in WITH_MULTIPLE else ()
