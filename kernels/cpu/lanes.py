@@ -154,6 +154,14 @@ def one(context: Any, F: Any) -> Any:
 
 
 @lane_intrinsic
+def squared_shift(context: Any, F: Any) -> Any:
+    """squared_shift(F) = R²/2^(128·L) in every lane, in Montgomery form."""
+    check(F)
+    lanes = F.description
+    return _constant(F, (lanes.montgomery_one << 2 * lanes.shift) % lanes.prime.modulus)
+
+
+@lane_intrinsic
 def is_zero(context: Any, F: Any, a: Any) -> Any:
     """is_zero(F, a) -> uint8, bit l set where lane l is a multiple of p."""
     check(F, a)

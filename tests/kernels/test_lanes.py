@@ -2,6 +2,7 @@
 
 import random
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from numba import njit
 from numba.core.errors import TypingError
 
 from kernels.cpu import ifma, lanes
+from kernels.cpu.lane_inverse import inverse
 from kernels.cpu.lanes import LaneField
 from kernels.encoding import ints_to_limbs, limbs_to_ints
 from kernels.fields import BLS12_381, BN254, Field
@@ -212,6 +214,31 @@ def test_limbs_of_rows(F):
     assert is_normal(out)
 
 
+@njit(cache=True)
+def invert(F, out, a, rows):
+    lanes.store(F, out, 0, inverse(F, lanes.load(F, a, 0), rows))
+
+
+@every_field
+def test_inverse(F):
+    p, r, generator = F.prime.modulus, r_of(F), random.Random(2)
+    xs = [0, 1, p - 1, p, 2 * p, 2 * p + 1, *(generator.randrange(2 * p) for _ in range(2))]
+    out = lanes.empty(F, 1)
+    invert(F, out, pack(F, xs), np.empty((8, F.words), np.uint64))
+    assert [x % p for x in unpack(out[0])] == [pow(x, -1, p) * r * r % p if x % p else 0 for x in xs]
+
+
+@every_pair
+def test_inverse_of_pairs(F):
+    p, r = F.prime.modulus, r_of(F)
+    halves = [3, 0, 0, 1, p, 0, p - 1, 2], [4, 0, 1, 0, 5, p, 2 * p, 7]
+    out = lanes.empty(F, 1)
+    invert(F, out, np.stack([pack(F, half) for half in halves]), np.empty((8, 2, F.prime.limbs), np.uint64))
+    for x, y, u, v in zip(*halves, *(unpack(half) for half in out[0]), strict=True):
+        factor = r * r * pow(x * x + y * y, -1, p) if (x * x + y * y) % p else 0
+        assert (u % p, v % p) == (x * factor % p, -y * factor % p)
+
+
 def test_which_fields_have_lanes(monkeypatch):
     small = Field("F97", 97, 1)
     with pytest.raises(ValueError, match=r"F97 has no lanes"):
@@ -237,6 +264,12 @@ def variable_multiple(F, a, k):
 def test_a_multiple_must_be_known_when_compiling():
     with pytest.raises(TypingError, match="the multiple of p must be a literal integer"):
         variable_multiple(PRIME[0], lanes.empty(PRIME[0], 1), 2)
+
+
+def test_compiled_kernels_are_told_apart():
+    """numba's cache goes by the names of types."""
+    variants = [LaneField(field, v) for field in (BN254.fr, BN254.fq, BN254.fq2) for v in (True, False)]
+    assert len({str(numba.typeof(F)) for F in variants}) == len(variants)
 
 
 def test_arrays_of_lanes_lie_on_cache_lines():
