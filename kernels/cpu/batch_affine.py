@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from kernels.cpu import field as f
+from kernels.cpu.formulas import Row, formula
 from kernels.encoding import Limbs
 from kernels.fields import Field, QuadraticField
 
@@ -77,42 +78,37 @@ def _gather(F: Any, to: Any, first: int, points: Any, codes: Any, start: int, st
         f.store(F, to, 2 * (first + i - start) + 1, y)
 
 
-@njit(cache=True, nogil=True)
-def _settle(F: Any, scratch: Any, j: int) -> None:
-    """Pair j, which has equal x or a zero among them: a doubling is a quotient too; the rest is done here."""
-    left, right = np.int64(scratch.left[j]), np.int64(scratch.right[j])
-    x, y = f.load(F, scratch.points, 2 * left), f.load(F, scratch.points, 2 * left + 1)
-    other_x, other_y = f.load(F, scratch.points, 2 * right), f.load(F, scratch.points, 2 * right + 1)
-    if is_infinity(F, scratch.points, left):
-        copy_point(F, scratch.points, left, scratch.points, right)
-    elif is_infinity(F, scratch.points, right):
-        pass
-    elif not f.equal(F, x, other_x):  # a point with x = 0 like any other
-        return
-    elif f.equal(F, y, other_y) and not f.is_zero(F, y):
-        xx = f.square(F, x)
-        f.store(F, scratch.numerators, j, f.add(F, f.double(F, xx), xx))
-        f.store(F, scratch.denominators, j, f.double(F, y))
-        return
-    else:  # opposite: infinity
-        f.store(F, scratch.points, 2 * left, f.zero(F))
-        f.store(F, scratch.points, 2 * left + 1, f.zero(F))
-    scratch.left[j] = scratch.right[j] = BLOCK
-    f.store(F, scratch.denominators, j, f.one(F))
+@formula
+def _settle(denominator: Row, numerator: Row, a: Row, b: Row) -> None:
+    """A pair that has equal x or a zero among them. The denominator is zero after it if a is the sum now."""
+    x, y, other_x, other_y = a[0], a[1], b[0], b[1]
+    zero = x - x
+    with a.when(x.is_zero(), y.is_zero()):
+        a[0], a[1], denominator[0] = other_x, other_y, zero
+    with a.when(other_x.is_zero(), other_y.is_zero()):
+        denominator[0] = zero
+    with a.when(x == other_x, y == -other_y):
+        a[0] = a[1] = denominator[0] = zero
+    with a.when(x == other_x):  # the tangent's slope is a quotient as well
+        xx = x.square()
+        denominator[0], numerator[0] = y.double(), xx.double() + xx
 
 
 @njit(cache=True, nogil=True)
 def _differences(F: Any, scratch: Any, count: int) -> None:
     """Numerators and denominators of the slopes of `count` pairs' lines."""
+    points, denominators, numerators = scratch.points, scratch.denominators, scratch.numerators
     for j in range(count):
         left, right = 2 * np.int64(scratch.left[j]), 2 * np.int64(scratch.right[j])
-        x, other_x = f.load(F, scratch.points, left), f.load(F, scratch.points, right)
-        y, other_y = f.load(F, scratch.points, left + 1), f.load(F, scratch.points, right + 1)
+        x, other_x = f.load(F, points, left), f.load(F, points, right)
         denominator = f.sub(F, other_x, x)
-        f.store(F, scratch.denominators, j, denominator)
-        f.store(F, scratch.numerators, j, f.sub(F, other_y, y))
+        f.store(F, denominators, j, denominator)
+        f.store(F, numerators, j, f.sub(F, f.load(F, points, right + 1), f.load(F, points, left + 1)))
         if f.is_zero(F, denominator) | f.is_zero(F, x) | f.is_zero(F, other_x):
-            _settle(F, scratch, j)
+            _settle(F, denominators, j, numerators, j, points, left, points, right)
+            if f.is_zero(F, f.load(F, denominators, j)):
+                scratch.left[j] = scratch.right[j] = BLOCK
+                f.store(F, denominators, j, f.one(F))
 
 
 @njit(cache=True, nogil=True)
@@ -130,16 +126,12 @@ def _slopes(F: Any, scratch: Any, count: int) -> None:
         f.store(F, scratch.numerators, j, f.mul(F, own, f.load(F, scratch.numerators, j)))
 
 
-@njit(cache=True, nogil=True)
-def _third_points(F: Any, scratch: Any, count: int) -> None:
-    """Each left point = the mirrored third point on the line through the pair."""
-    for j in range(count):
-        left, right = 2 * np.int64(scratch.left[j]), 2 * np.int64(scratch.right[j])
-        slope, x = f.load(F, scratch.numerators, j), f.load(F, scratch.points, left)
-        total = f.sub(F, f.sub(F, f.square(F, slope), x), f.load(F, scratch.points, right))
-        y = f.mul(F, slope, f.sub(F, x, total))
-        f.store(F, scratch.points, left + 1, f.sub(F, y, f.load(F, scratch.points, left + 1)))
-        f.store(F, scratch.points, left, total)
+@formula
+def _third_point(slopes: Row, a: Row, b: Row) -> None:
+    """a = the mirrored third point on the line through a and b."""
+    slope, x = slopes[0], a[0]
+    total = slope.square() - x - b[0]
+    a[0], a[1] = total, slope * (x - total) - a[1]
 
 
 @njit(cache=True, nogil=True)
@@ -186,7 +178,9 @@ def sum_groups(
         while pairs:
             _differences(F, scratch, pairs)
             _slopes(F, scratch, pairs)
-            _third_points(F, scratch, pairs)
+            for j in range(pairs):
+                left, right = 2 * np.int64(scratch.left[j]), 2 * np.int64(scratch.right[j])
+                _third_point(F, scratch.numerators, j, scratch.points, left, scratch.points, right)
             pairs = _pair_up(scratch, groups)
         for g in range(groups):
             place = np.int64(scratch.groups[g, 1])
