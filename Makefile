@@ -11,7 +11,10 @@ python := .venv/bin/python
 here := $(shell pwd -P | cksum | cut -d ' ' -f 1)
 installed := .venv/installed-$(here)
 developed := .venv/developed-$(here)
-pip_install := $(python) -m pip install --quiet --disable-pip-version-check
+# pip is silent for minutes, or prints hundreds of lines; a word every ten seconds is in between.
+pip_install := trap 'kill $$!' EXIT; \
+  (while sleep 10 >/dev/null 2>&1 && kill -0 $$$$ 2>/dev/null; do echo "still installing, $$SECONDS s so far"; done) & \
+  $(python) -m pip install --quiet --disable-pip-version-check
 
 help:
 	@sed -n 's/^# //p' Makefile | head -n 2

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cli.options import batch_options, say
+from cli.options import batch_options, program, say
+
+if TYPE_CHECKING:
+    from flows.batch import BatchParameters
 
 
 @click.group()
@@ -18,14 +21,7 @@ def bench() -> None:
 
 @bench.command(short_help="Prove a batch as a Prefect flow.")
 @batch_options
-def batch(
-    circuit: str,
-    count: int,
-    concurrency: int,
-    budget: str | None,
-    partitions: int | None,
-    config_path: Path | None,
-) -> None:
+def batch(parameters: BatchParameters) -> None:
     """Prove COUNT proofs as the Prefect flow `prove_batch`, inside one memory budget.
 
     Uses the Prefect server that PREFECT_API_URL names; without one, starts a local server for the
@@ -34,25 +30,18 @@ def batch(
     from cli.table import print_run
     from config import load_config
     from db import open_history, show_run
-    from flows.batch import BatchFailed, BatchParameters
+    from flows.batch import BatchFailed
     from flows.launch import run_batch
 
-    parameters = BatchParameters(
-        circuit=circuit,
-        count=count,
-        concurrency=concurrency,
-        budget=budget,
-        partitions=partitions,
-        config=config_path,
-    )
-    with open_history(load_config(config_path, warn=lambda _: None).history_url()) as history:
+    with open_history(load_config(parameters.config, warn=lambda _: None).history_url()) as history:
         try:
             summary = run_batch(parameters, say)
         except BatchFailed as error:
             summary = error.summary
         print_run(show_run(history, summary.run_id))
     print(f"proofs   {summary.output}")
-    print(f"history  {summary.history}; this run: cuzk history show {summary.run_id}")
+    print(f"log      {summary.log}")
+    print(f"history  {summary.history}; this run: {program()} history show {summary.run_id}")
     print(f"flow     {_how_to_see(summary.flow_run_url)}")
     sys.exit(1 if summary.failed else 0)
 
@@ -61,4 +50,4 @@ def _how_to_see(flow_run_url: str | None) -> str:
     """Where the run is in Prefect's UI: a local server has been stopped, and `cuzk ui` starts it again."""
     if os.environ.get("PREFECT_API_URL"):
         return flow_run_url or "see the Prefect server's UI"
-    return "the DAG of this run: cuzk ui, then open the address that it prints"
+    return f"the DAG of this run: {program()} ui, then open the address that it prints"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,40 +32,44 @@ threads_option = click.option(
 )
 
 
-def batch_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that describe a batch; the same for a real and for a simulated one."""
-    options = [
-        click.option(
-            "--type", "-t", "circuit", required=True, metavar="NAME", help="Circuit: configured or bundled."
-        ),
-        click.option(
-            "--count", "-c", type=click.IntRange(min=1), default=3, show_default=True, help="Proofs."
-        ),
-        click.option(
-            "--concurrency",
-            "-j",
-            type=click.IntRange(min=1),
-            default=3,
-            show_default=True,
-            help="Proofs submitted at a time; the memory budget decides how many of them run.",
-        ),
-        click.option(
-            "--budget",
-            metavar="SIZE",
-            default=None,
-            help='Memory for everything, as "2GiB" (default: config).',
-        ),
-        click.option(
-            "--partitions",
-            type=click.IntRange(min=1),
-            default=None,
-            help="Groth16 proofs that make up one proof (default: the circuit's).",
-        ),
-        config_option,
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+BATCH_OPTIONS = (
+    click.option(
+        "--type", "-t", "circuit", required=True, metavar="NAME", help="Circuit: configured or bundled."
+    ),
+    click.option("--count", "-c", type=click.IntRange(min=1), default=3, show_default=True, help="Proofs."),
+    click.option(
+        "--concurrency",
+        "-j",
+        type=click.IntRange(min=1),
+        default=3,
+        show_default=True,
+        help="Proofs submitted at a time; the memory budget decides how many of them run.",
+    ),
+    click.option(
+        "--budget", metavar="SIZE", help='Memory for everything, as "2GiB" (default: the settings\').'
+    ),
+    click.option(
+        "--partitions",
+        type=click.IntRange(min=1),
+        help="Groth16 proofs that make up one proof (default: the circuit's).",
+    ),
+    config_option,
+)
+
+
+def batch_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that describe a batch, real or simulated; the command gets them as BatchParameters."""
+
+    @functools.wraps(command)
+    def gather(config_path: Path | None, **options: Any) -> None:
+        from flows.batch import BatchParameters
+
+        own = {name: options.pop(name) for name in options.keys() - BatchParameters.model_fields.keys()}
+        command(BatchParameters(config=config_path, **options), **own)
+
+    for option in reversed(BATCH_OPTIONS):
+        gather = option(gather)
+    return gather
 
 
 def available_cores() -> int:
@@ -73,3 +80,11 @@ def available_cores() -> int:
 def say(message: str) -> None:
     """A line for the person at the terminal: to stderr, so that stdout stays the result's."""
     print(message, file=sys.stderr, flush=True)
+
+
+def program() -> str:
+    """How this program is called from here: "cuzk" where the shell would find this very one."""
+    here = Path(sys.argv[0])
+    found = shutil.which("cuzk")
+    same = found and Path(found).exists() and Path(found).samefile(here)
+    return "cuzk" if same else shlex.quote(os.path.relpath(here))

@@ -39,6 +39,16 @@ UNUSED_KEYS: Mapping[tuple[str, str], str] = {
 }
 """Keys that cuzk knows and that have no effect here, and what took their place."""
 
+_ONE_BY_ONE = "has no effect: proofs are admitted one by one, in turn"
+
+WITHOUT_EFFECT: Mapping[tuple[str, str], str] = {
+    ("daemon", "listen"): "has no effect: a batch runs in the process of its command",
+    ("scheduler", "max_batch_size"): _ONE_BY_ONE,
+    ("scheduler", "max_batch_wait_ms"): _ONE_BY_ONE,
+    ("scheduler", "sort_by_type"): _ONE_BY_ONE,
+}
+"""Keys that are checked and kept, and that nothing follows."""
+
 
 def warn_on_stderr(message: str) -> None:
     """Print a warning as one line on the standard error stream."""
@@ -55,7 +65,7 @@ def load_config(path: Path | str | None = None, warn: Callable[[str], None] = wa
     if found is None:
         return Config()
     tables = _read(found)
-    for warning in _drop_unused(tables):
+    for warning in _drop_unused(tables) + _without_effect(tables):
         warn(f"{found}: {warning}")
     try:
         return Config.model_validate(tables, context={"folder": found.absolute().parent})
@@ -88,6 +98,14 @@ def _drop_unused(tables: dict[str, Any]) -> list[str]:
             del table[key]
             warnings.append(f"{section}.{key} {why}")
     return warnings
+
+
+def _without_effect(tables: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{section}.{key} {why}"
+        for (section, key), why in WITHOUT_EFFECT.items()
+        if isinstance(table := tables.get(section), dict) and key in table
+    ]
 
 
 def _describe(error: ValidationError) -> str:

@@ -12,7 +12,7 @@ from engine.running import current
 
 if TYPE_CHECKING:
     from engine.catalog import CircuitSpec, resolve
-    from engine.circuit import load_shape
+    from engine.circuit import compiling_told, load_shape
     from engine.development_keys import prepare
     from engine.engine import Engine
     from engine.limits import policy_limits
@@ -30,6 +30,7 @@ __all__ = [
     "Rejected",
     "RunLabels",
     "StageSummary",
+    "compiling_told",
     "current",
     "load_shape",
     "policy_limits",
@@ -44,6 +45,7 @@ _HOMES = {
     "ProofResult": "proofs",
     "RunLabels": "recorder",
     "StageSummary": "proofs",
+    "compiling_told": "circuit",
     "load_shape": "circuit",
     "policy_limits": "limits",
     "prepare": "development_keys",

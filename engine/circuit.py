@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from groth16.verification_key import VerificationKey, verification_key_of
 from groth16.witness import Witness, read_witness
 from groth16.witness_calculator import WitnessCalculator
 from groth16.zkey import KeyHeader, ProvingKey, read_header, read_proving_key
+from kernels.cache import first_use_told
 from kernels.parallel import Run
 from policy import Circuit, Entry
 
@@ -76,6 +78,11 @@ class OpenCircuit:
 def load_shape(spec: CircuitSpec) -> Circuit:
     """What the policy reasons about: bytes and entries. Reads the key's head. Raises as `open_circuit`."""
     return open_circuit(spec).shape
+
+
+def compiling_told(spec: CircuitSpec, report: Callable[[str], None]) -> AbstractContextManager[None]:
+    """Around proving: tells `report` if it is the first time on the curve of the key. Raises InputError."""
+    return first_use_told(f"prove {read_header(spec.zkey).curve.name}", report)
 
 
 def open_circuit(spec: CircuitSpec) -> OpenCircuit:

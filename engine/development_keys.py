@@ -13,6 +13,7 @@ from engine.errors import EngineError
 from engine.limits import threads
 from groth16.r1cs import read_r1cs
 from groth16.setup import setup
+from kernels.cache import first_use_told
 from kernels.parallel import Arguments, PoolRunner
 
 Report = Callable[[str], None]
@@ -47,8 +48,10 @@ def _make(spec: CircuitSpec, r1cs: Path, report: Report) -> None:
     report(f"making a development key for {spec.name}, once; it is unsafe for production")
     started_s = time.monotonic()
     count = threads(0)
-    with ThreadPoolExecutor(count, "setup") as pool:
-        setup(read_r1cs(r1cs), spec.zkey, _TellingRun(pool, count, spec.name, report))
+    circuit = read_r1cs(r1cs)
+    told = first_use_told(f"setup {circuit.curve.name}", report)
+    with told, ThreadPoolExecutor(count, "setup") as pool:
+        setup(circuit, spec.zkey, _TellingRun(pool, count, spec.name, report))
     report(f"development key in {spec.zkey}, {time.monotonic() - started_s:.1f} s")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from config import format_size
 from engine import diagnosis, stages
 from engine.catalog import CircuitSpec
-from engine.circuit import LoadedKey, OpenCircuit, open_circuit
+from engine.circuit import LoadedKey, OpenCircuit, compiling_told, open_circuit
 from engine.errors import EngineError
 from engine.limits import memory
 from engine.work import Work
@@ -21,7 +21,7 @@ from groth16.matrices import Matrices
 from groth16.proof import write_proof, write_public
 from groth16.r1cs import read_r1cs
 from groth16.setup import setup
-from kernels.cache import is_warm
+from kernels.cache import first_use_told
 from kernels.parallel import PoolRunner, Run
 
 Report = Callable[[str], None]
@@ -74,9 +74,8 @@ def prove_files(
         r1cs=r1cs,
         proving_threads=threads,
     )
-    _tell_if_compiling(report)
     with outcome.timed("total"), ThreadPoolExecutor(threads, "kernels") as pool:
-        work = _prove(spec, PoolRunner(pool, threads), outcome)
+        work = _prove(spec, PoolRunner(pool, threads), outcome, report)
     assert work.proof is not None, "a verified proof is there"
     write_proof(proof, work.proof)
     write_public(public, work.public)
@@ -87,19 +86,25 @@ def setup_file(r1cs: Path, output: Path, *, threads: int, report: Report = lambd
     """Make a proving key that is unsafe for production; returns the seconds it took. Raises InputError."""
     _check_writable(output)
     circuit = read_r1cs(r1cs)
-    _tell_if_compiling(report)
     started_s = time.perf_counter()
-    with ThreadPoolExecutor(threads, "kernels") as pool:
+    told = first_use_told(f"setup {circuit.curve.name}", report)
+    with told, ThreadPoolExecutor(threads, "kernels") as pool:
         setup(circuit, output, PoolRunner(pool, threads))
     return time.perf_counter() - started_s
 
 
-def _prove(spec: CircuitSpec, run: Run, outcome: Outcome) -> Work:
+def _prove(spec: CircuitSpec, run: Run, outcome: Outcome, report: Report) -> Work:
     circuit = open_circuit(spec)
     _check_memory(circuit)
     work = Work(circuit.header)
     with outcome.timed("witness"):
         stages.witness(work, circuit.witness_source(None))
+    with compiling_told(spec, report):
+        _prove_witness(work, circuit, run, outcome)
+    return work
+
+
+def _prove_witness(work: Work, circuit: OpenCircuit, run: Run, outcome: Outcome) -> None:
     with outcome.timed("load"):
         key, matrices = (circuit.loaders[each](run, True) for each in (circuit.srs_key, circuit.pce_key))
     assert isinstance(key, LoadedKey)
@@ -112,7 +117,6 @@ def _prove(spec: CircuitSpec, run: Run, outcome: Outcome) -> Work:
         stages.prove(work, key.proving_key, run)
     with outcome.timed("verify"):
         _verify(work, key, circuit)
-    return work
 
 
 def _verify(work: Work, key: LoadedKey, circuit: OpenCircuit) -> None:
@@ -137,8 +141,3 @@ def _check_writable(path: Path) -> None:
         raise InputError(
             f"{path}: cannot be written, expected a file in a folder that can be: choose another"
         )
-
-
-def _tell_if_compiling(report: Report) -> None:
-    if not is_warm():
-        report("compiling kernels for this machine, once; takes about a minute")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
 from config import Config, ConfigError, load_config, parse_size
 from engine import EngineError
@@ -54,23 +54,17 @@ class BatchParameters(BaseModel):
         """What the batch is called: "merkle ×3"."""
         return f"{self.circuit} ×{self.count}"
 
-    @field_validator("budget")
-    @classmethod
-    def _is_a_size(cls, budget: str | None) -> str | None:
-        if budget is not None:
-            try:
-                parse_size(budget)
-            except ConfigError as error:
-                raise ConfigError(f"budget: {error}") from error
-        return budget
 
-
-def batch_config(parameters: BatchParameters) -> Config:
+def batch_config(parameters: BatchParameters, warn: Callable[[str], None]) -> Config:
     """The settings, with the batch's budget where it has its own. Raises ConfigError."""
-    config = load_config(parameters.config)
+    config = load_config(parameters.config, warn)
     if parameters.budget is None:
         return config
-    memory = config.memory.model_copy(update={"total_budget": parse_size(parameters.budget)})
+    try:
+        budget_bytes = parse_size(parameters.budget)
+    except ConfigError as error:
+        raise ConfigError(f"budget: {error}") from error
+    memory = config.memory.model_copy(update={"total_budget": budget_bytes})
     return config.model_copy(update={"memory": memory})
 
 
@@ -91,6 +85,7 @@ class BatchSummary:
     run_id: str
     history: str
     output: Path
+    log: Path
     flow_run_url: str | None
     proofs: tuple[ProofSummary, ...]
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import engine
 from config import Config, home
+from config.load import warn_on_stderr
 from engine import CircuitSpec, Rejected
 from flows.batch import BatchParameters, BatchSummary, batch_config, observer
 from flows.local_server import Say
@@ -19,7 +20,7 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
     Raises what the rooms raise for input that cannot be used; FlowError, which is ServerError or BatchFailed;
     and KeyboardInterrupt where a signal has ended the run in good order.
     """
-    config = batch_config(parameters)
+    config = batch_config(parameters, warn_on_stderr)
     circuit = engine.resolve(parameters.circuit, config)
     with prefect_server(home(), say) as server:
         # The server takes seconds to start; what follows takes as long and needs no server.
@@ -29,8 +30,9 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
         from prefect.exceptions import CancelledRun
         from prefect.settings import PREFECT_API_URL, temporary_settings
 
-        from flows.logs import quiet_terminal, send_what_is_pending
+        from flows.logs import quiet_terminal
         from flows.prove_batch import prove_batch
+        from flows.recorded import all_sent
 
         server.wait_ready(say)
         say(f"Prefect UI: {server.ui_url}")
@@ -39,13 +41,14 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
             temporary_settings({PREFECT_API_URL: server.api_url}),
             quiet_terminal(),
             _observed_by(say),
+            all_sent(say, wait_until_recorded=server.local is not None),
         ):
             try:
-                return asyncio.run(prove_batch(parameters))
+                summary = asyncio.run(prove_batch(parameters))
             except (CancelledRun, asyncio.CancelledError) as error:
                 raise KeyboardInterrupt from error
-            finally:
-                send_what_is_pending()
+    assert isinstance(summary, BatchSummary), "a state that is no success has been raised"
+    return summary
 
 
 def refuse_what_never_fits(config: Config, circuit: CircuitSpec, partitions: int | None) -> None:

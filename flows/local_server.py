@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -26,6 +26,7 @@ from flows.errors import ServerError
 
 Say = Callable[[str], None]
 
+PROCESS = Path(__file__).with_name("local_process.py")
 WORD_EVERY_S = 5.0
 STOP_WITHIN_S = 15.0
 LOCKED_AT_MOST_S = 60.0
@@ -39,6 +40,8 @@ TUNING = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
 OF_OTHER_SERVERS = ("PREFECT_PROFILE", "PREFECT_PROFILES_PATH", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING")
+Environment = dict[str, str | None]
+"""Variables to set, or with None to unset."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,13 @@ class LocalServer:
         """End it and whatever it started, by force if it takes too long; back when it is gone."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if not self.is_alive():
-                return
+                break
             os.killpg(self.pid, number)
             deadline_s = time.monotonic() + STOP_WITHIN_S
             while self.is_alive() and time.monotonic() < deadline_s:
                 time.sleep(0.05)
+        with suppress(ChildProcessError):  # it is the child of whoever started it
+            os.waitpid(self.pid, os.WNOHANG)
 
 
 @contextmanager
@@ -125,13 +130,14 @@ def _keep_alive(server: LocalServer, done: threading.Event, say: Say) -> None:
         server = _running_or_started(server.folder, server.port)
 
 
-def environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path) -> Environment:
     """What Prefect's server and its clients need to know: the home, no reports to its makers, no proxy."""
     proxied = [os.environ[name] for name in ("no_proxy", "NO_PROXY") if os.environ.get(name)]
     direct = ",".join([*proxied, "127.0.0.1"])
-    return {
+    return dict.fromkeys(OF_OTHER_SERVERS) | {
         "PREFECT_HOME": str(folder),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
         "DO_NOT_TRACK": "1",
         "no_proxy": direct,
         "NO_PROXY": direct,
@@ -163,7 +169,7 @@ def _leave(users: IO[str], folder: Path) -> None:
         fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:  # the last of the others will
         return
-    if server := _running(folder):
+    if server := running_server(folder):
         server.stop()
     (folder / "server.json").unlink(missing_ok=True)
 
@@ -172,10 +178,11 @@ def _running_or_started(folder: Path, port: int | None = None) -> LocalServer:
     """The server that runs, else a new one, at a free port if none is given; no two users start one each."""
     with (folder / "start.lock").open("a") as start:
         fcntl.flock(start, fcntl.LOCK_EX)
-        return _running(folder) or _start(folder, port or _free_port())
+        return running_server(folder) or _start(folder, port or _free_port())
 
 
-def _running(folder: Path) -> LocalServer | None:
+def running_server(folder: Path) -> LocalServer | None:
+    """The server that has its home in `folder`, if it is alive."""
     try:
         server = LocalServer(**json.loads((folder / "server.json").read_text()))
     except (FileNotFoundError, ValueError, TypeError):  # none, or of another version
@@ -185,13 +192,15 @@ def _running(folder: Path) -> LocalServer | None:
 
 def _start(folder: Path, port: int) -> LocalServer:
     log_path = folder / f"server-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{port}.log"
-    inherited = {name: value for name, value in os.environ.items() if name not in OF_OTHER_SERVERS}
+    # The UI runs in the browser, where it would look for the API at Prefect's usual port.
+    ui = {"PREFECT_SERVER_UI_API_URL": f"http://127.0.0.1:{port}/api"}
+    variables = TUNING | dict(os.environ) | environment(folder) | ui
     command = ["server", "start", "--host", "127.0.0.1", "--port", str(port)]
     with log_path.open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-P", str(Path(__file__).with_name("local_process.py")), "users.lock", *command],
+            [sys.executable, "-P", str(PROCESS), "users.lock", *command],
             cwd=folder,
-            env=TUNING | inherited | environment(folder),
+            env={name: value for name, value in variables.items() if value is not None},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

@@ -15,7 +15,7 @@ from db import new_id, open_history
 from engine import CircuitSpec, Engine, ProofCancelled, ProofFailed, ProofRequest, RunLabels
 from flows.batch import BatchFailed, BatchParameters, BatchSummary, ProofSummary, batch_config
 from flows.closed_loop import closed_loop
-from flows.logs import engine_log_in_ui
+from flows.logs import engine_log_in_ui, run_log
 from flows.progress import Progress, tell
 from flows.proof import follow_proof
 from flows.signals import cancelled_by_sigterm
@@ -39,6 +39,8 @@ async def prove_batch(parameters: BatchParameters) -> BatchSummary | State:
             if summary.failed:
                 raise BatchFailed(summary) from summary.failed[0].error
         except asyncio.CancelledError:
+            if task := asyncio.current_task():
+                task.uncancel()  # the rest, telling Prefect, is not cancelled
             return Cancelled(message="stopped by a signal")
         except Exception as error:  # given to Prefect as a state, since it writes to disk what a flow raises
             get_run_logger().error("%s", error, exc_info=error)
@@ -48,7 +50,7 @@ async def prove_batch(parameters: BatchParameters) -> BatchSummary | State:
 
 async def _run(parameters: BatchParameters) -> BatchSummary:
     """Open what a run needs, prove, and close it all again."""
-    config = batch_config(parameters)
+    config = batch_config(parameters, get_run_logger().warning)
     limits = engine.policy_limits(config)
     circuit = engine.resolve(parameters.circuit, config)
     await asyncio.to_thread(engine.prepare, circuit, tell)
@@ -58,13 +60,14 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
     with (
         open_history(config.history_url()) as history,
         history.writer() as writer,
+        run_log(home() / "logs" / f"{run_id}.log", config.logging) as log,
         engine_log_in_ui(flow_run_id),
     ):
         async with Engine(config, limits, writer, run_id, labels):
             proofs = await _prove_all(parameters, circuit, output)
         if lost := writer.close():
             tell(str(lost))
-    return BatchSummary(run_id, history.address, output, flow_run.ui_url, tuple(proofs))
+    return BatchSummary(run_id, history.address, output, log, flow_run.ui_url, tuple(proofs))
 
 
 async def _prove_all(parameters: BatchParameters, circuit: CircuitSpec, output: Path) -> list[ProofSummary]:
@@ -78,8 +81,9 @@ async def _prove_all(parameters: BatchParameters, circuit: CircuitSpec, output: 
             ProofRequest(circuit, name, folder, parameters.partitions, priority), progress
         )
 
-    async with progress.words():
-        return await closed_loop(parameters.count, parameters.concurrency, one)
+    with engine.compiling_told(circuit, tell):
+        async with progress.words():
+            return await closed_loop(parameters.count, parameters.concurrency, one)
 
 
 async def _prove_one(request: ProofRequest, progress: Progress) -> ProofSummary:

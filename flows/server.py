@@ -4,14 +4,22 @@ import os
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
 from flows.errors import ServerError
-from flows.local_server import WORD_EVERY_S, LocalServer, Say, environment, kept_alive, local_server
+from flows.local_server import (
+    WORD_EVERY_S,
+    Environment,
+    LocalServer,
+    Say,
+    environment,
+    kept_alive,
+    local_server,
+)
 
 API_URL = "PREFECT_API_URL"
 START_WITHIN_S = 180.0
@@ -80,8 +88,8 @@ def prefect_server(home: Path, say: Say) -> Iterator[Server]:
 def _trouble(api_url: str) -> str | None:
     """Why no Prefect server answers at the address, or None where one does."""
     try:
-        with urllib.request.urlopen(f"{api_url.rstrip('/')}/health", timeout=10):
-            return None
+        with urllib.request.urlopen(f"{api_url.rstrip('/')}/health", timeout=10) as answer:
+            return None if answer.read(100).strip() == b"true" else "its address ends in /api"
     except urllib.error.HTTPError as error:
         # Prefect Cloud and servers with a password answer only those who have the key, as the client will.
         return None if error.code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN) else str(error)
@@ -97,14 +105,18 @@ def _end_of_log(local: LocalServer | None) -> str:
 
 
 @contextmanager
-def _environment(changes: Mapping[str, str]) -> Iterator[None]:
+def _environment(changes: Environment) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in changes}
-    os.environ.update(changes)
+    _set(changes)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        _set(before)
+
+
+def _set(variables: Environment) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

@@ -9,6 +9,8 @@ import hashlib
 import os
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -55,6 +57,15 @@ def use_own_folder() -> None:
         sys.modules["numba.core.config"].reload_config()
 
 
-def is_warm() -> bool:
-    """Whether any kernel of this state has been compiled before; else the first call takes seconds."""
-    return next(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbi"), None) is not None
+@contextmanager
+def first_use_told(work: str, report: Callable[[str], None]) -> Iterator[None]:
+    """Around work that runs kernels: tells `report` if it was never done to its end in this state of the
+    sources, since it then takes long, and notes at its end that it was.
+
+    work: what decides which kernels are compiled, such as "prove bn254".
+    """
+    note = Path(os.environ["NUMBA_CACHE_DIR"]) / f"{work}.done"
+    if not note.exists():
+        report("compiling kernels for this machine, once; takes up to a minute")
+    yield
+    note.touch()

@@ -1,9 +1,11 @@
 """What the tasks share: each shows a stage that the engine has started by itself."""
 
+from collections import Counter
 from typing import Any
 
 from prefect import get_run_logger
 from prefect.cache_policies import NO_CACHE
+from prefect.runtime import flow_run
 
 import engine
 from engine import StageSummary
@@ -14,6 +16,9 @@ from tasks.key import Key
 # words; what is large never leaves the engine.
 OPTIONS: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False}
 
+started: Counter[str] = Counter()
+"""How many tasks of each flow run have started in this process, by the flow run's id."""
+
 
 async def follow(key: Key, stage: Stage) -> StageSummary:
     """Wait until the stage is finished. Raises ProofFailed or ProofCancelled where it never will be.
@@ -21,6 +26,13 @@ async def follow(key: Key, stage: Stage) -> StageSummary:
     To be called once the stage has started: what a proof waits for, memory above all, is awaited outside of
     tasks, so that a task's time is the stage's, and a proof that waits occupies nothing.
     """
+    note_start()
     summary = await engine.current().wait_finished(key.proof_id, stage, key.partition)
     get_run_logger().info("%s, %.2f s", summary.detail, summary.seconds)
     return summary
+
+
+def note_start() -> None:
+    """Every task calls this first, so that it is known how many the server must have recorded."""
+    if flow_run.id is not None:
+        started[flow_run.id] += 1

@@ -4,7 +4,7 @@ from prefect import get_run_logger, task
 
 import engine
 from engine import StageSummary
-from tasks.follow import OPTIONS, follow
+from tasks.follow import OPTIONS, follow, note_start
 from tasks.key import Key
 
 
@@ -17,5 +17,6 @@ async def verify(key: Key) -> StageSummary:
 @task(task_run_name="assemble {key.name}", **OPTIONS)
 async def assemble(key: Key) -> None:
     """Wait until the proof's files have their names."""
+    note_start()
     result = await engine.current().result(key.proof_id)
     get_run_logger().info("written to %s", ", ".join(str(path) for path in result.proof_paths))

@@ -30,7 +30,7 @@ BUNDLED = examples.CIRCUITS["multiplier"]
         (["history", "show", "nothing"], "no run begins so"),
         (["verify", "vk.json", "public.json"], "missing argument 'proof.json'"),
     ],
-    ids=" ".join,
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_refused_options(cuzk: Cuzk, tmp_path: Path, arguments: list[str], said: str) -> None:
     assert said in refused(cuzk(*arguments, cwd=tmp_path)).lower()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from config import Config, ConfigError, load_config
-from config.load import UNUSED_KEYS
+from config.load import UNUSED_KEYS, WITHOUT_EFFECT
 
 CUZK_FILE = """
 [daemon]
@@ -46,7 +46,11 @@ def _clean_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def load(text: str) -> Config:
     path = Path("settings.toml")
     path.write_text(text, encoding="utf-8")
-    return load_config(path, warn=pytest.fail)
+    return load_config(path, warn=expect_no_effect)
+
+
+def expect_no_effect(warning: str) -> None:
+    assert " has no effect: " in warning, warning
 
 
 def test_every_value_has_a_default(tmp_path: Path) -> None:
@@ -122,6 +126,14 @@ def test_each_key_out_of_use_gives_a_warning_and_no_error() -> None:
     assert len(warnings) == len(UNUSED_KEYS)
     for warning, (section, key) in zip(warnings, UNUSED_KEYS, strict=True):
         assert warning.startswith(f"old.toml: {section}.{key} is ")
+
+
+def test_each_key_without_effect_says_so_and_is_checked_all_the_same() -> None:
+    text = "daemon.listen='/s'\nscheduler = {max_batch_size=2, max_batch_wait_ms=1, sort_by_type=false}"
+    Path("all.toml").write_text(text)
+    warnings: list[str] = []
+    assert load_config("all.toml", warn=warnings.append).scheduler.max_batch_size == 2
+    assert [warning.split()[1] for warning in warnings] == [".".join(names) for names in WITHOUT_EFFECT]
 
 
 def test_warnings_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -130,7 +130,7 @@ def test_no_two_proofs_are_equal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("curve", "extra", "words"), [("bn254", 1, "values"), ("bls12381", 0, "is on bls12381")]
+    ("curve", "extra", "words"), [("bn254", 1, "values"), ("bls12381", 0, "witness on bls12381")]
 )
 def test_a_witness_of_another_circuit_or_curve_is_refused(
     tmp_path: Path, curve: str, extra: int, words: str

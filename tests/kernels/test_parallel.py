@@ -1,6 +1,7 @@
 """Spreading work over threads: order, errors, stopping, and nothing left running behind the caller's back."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -65,6 +66,7 @@ def test_first_error_is_raised_only_when_nothing_runs_any_more(pool):
             threading.Event().wait(0.1)
             finished.append(i)
             raise KeyError("second")
+        time.sleep(0.01)  # all of them take far longer than it takes the waiting thread to wake up
 
     with pytest.raises(KeyError, match="first"):
         PoolRunner(pool, 2)(kernel, [(i,) for i in range(1000)])

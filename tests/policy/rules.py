@@ -21,7 +21,7 @@ from policy import (
 )
 from tests.policy.world import Stored, Waiting, World
 
-Room = Callable[[World, Waiting], bool]
+Room = Callable[[World, Waiting, bool], bool]
 ORDER: list[tuple[type, ...]] = [
     (Stop,),
     (Evict,),
@@ -50,23 +50,24 @@ def send(world: World, event: Event, room: Room) -> list[Decision]:
     evictions_justified(world, decisions, stalled, host_bytes, idle)
     counts_agree(world)
     nobody_starves(world)
+    nothing_piles_up(world, decisions)
     nothing_could_start(world, room)
     return decisions
 
 
-def room_in_bytes(world: World, waiting: Waiting) -> bool:
-    """Whether a partition fits if idle entries go that are old enough, or where nothing else helps."""
+def room_in_bytes(world: World, waiting: Waiting, in_time: bool) -> bool:
+    """Whether a partition fits if idle entries go that are old enough (all, `in_time` or where stalled)."""
     keys = {entry.key for entry in waiting.job.circuit.entries}
     free = world.limits.budget_bytes - world.host_bytes
     for key, stored in world.idle().items():
         assert stored.idle_since_s is not None
-        if key not in keys and (world.stalled() or old_enough(world, stored)):
+        if key not in keys and (in_time or world.stalled() or old_enough(world, stored)):
             free += stored.entry.size_bytes
     return waiting.job.circuit.working_bytes + world.missing_bytes(waiting.job) <= free
 
 
 def room_in_number(partitions_at_once: int) -> Room:
-    return lambda world, _waiting: world.holding() < partitions_at_once
+    return lambda world, _waiting, _in_time: world.holding() < partitions_at_once
 
 
 def old_enough(world: World, stored: Stored) -> bool:
@@ -152,26 +153,50 @@ def nobody_starves(world: World) -> None:
         assert waiting.overtaken_by_peers <= limit * (waiting.ahead + waiting.next_index + 1)
 
 
+def lookahead(world: World) -> tuple[int, int, int]:
+    """Partitions that wait for a device, workers that wait for one, and partitions that synthesize."""
+    queue = [p for p in world.at("synthesized") if not world.partitions[p].stopping]
+    workers = sum(device.workers for device in world.limits.devices)
+    return len(queue), workers - len(world.at("proving", "quotient")), len(world.at("synthesizing"))
+
+
+def nothing_piles_up(world: World, decisions: list[Decision]) -> None:
+    """What is admitted or synthesized ahead of need is bounded."""
+    assert len(world.at("admitted")) <= world.limits.synthesis_slots
+    for decision in decisions:
+        if isinstance(decision, Admit) and world.loaded(world.partitions[decision.partition].keys):
+            assert world.partitions[decision.partition].at == "synthesizing"
+    if any(isinstance(decision, Synthesize) for decision in decisions):
+        waiting, idle_workers, synthesizing = lookahead(world)
+        assert waiting < world.limits.synthesis_lookahead or waiting + synthesizing <= idle_workers
+
+
 def nothing_could_start(world: World, room: Room) -> None:
-    """Rule 7: whatever waits has no room, or gives way to somebody who was overtaken too often."""
+    """Rule 7: whatever waits has no room, or gives way to somebody who was overtaken too often.
+
+    If time alone makes room, a timer is set.
+    """
     limits = world.limits
-    queue = [world.partitions[p] for p in world.at("synthesized") if not world.partitions[p].stopping]
-    idle_workers = sum(device.workers for device in limits.devices) - len(world.at("proving", "quotient"))
-    synthesizing = len(world.at("synthesizing"))
-    lookahead = len(queue) < limits.synthesis_lookahead or len(queue) + synthesizing < idle_workers
-    may_synthesize = synthesizing < limits.synthesis_slots and lookahead
+    waiting, idle_workers, synthesizing = lookahead(world)
+    ahead = waiting < limits.synthesis_lookahead or waiting + synthesizing < idle_workers
+    may_synthesize = synthesizing < limits.synthesis_slots and ahead
     admitted = [world.partitions[p] for p in world.at("admitted")]
     may_load = len(admitted) < limits.synthesis_slots
-    for held in queue:
-        if not any(other.passed >= limits.overtake_limit for other in queue):
-            assert not device_free(world, held.job.circuit.device_bytes)
+    nothing_could_prove(world)
     for held in admitted:
         assert not (may_synthesize and world.loaded(held.keys))
     held_up = min([w.rank for w in world.heads() if w.overtaken >= limits.overtake_limit], default=None)
-    for waiting in world.heads():
-        hot = world.loaded(tuple(entry.key for entry in waiting.job.circuit.entries))
-        if (may_synthesize if hot else may_load) and (held_up is None or waiting.rank <= held_up):
-            assert not room(world, waiting)
+    for head in world.heads():
+        hot = world.loaded(tuple(entry.key for entry in head.job.circuit.entries))
+        if (may_synthesize if hot else may_load) and (held_up is None or head.rank <= held_up):
+            assert not room(world, head, False)
+            assert world.wake_at_s is not None or not room(world, head, True)
+
+
+def nothing_could_prove(world: World) -> None:
+    queue = [world.partitions[p] for p in world.at("synthesized") if not world.partitions[p].stopping]
+    if not any(held.passed >= world.limits.overtake_limit for held in queue):
+        assert not any(device_free(world, held.job.circuit.device_bytes) for held in queue)
 
 
 def device_free(world: World, device_bytes: int) -> bool:

@@ -4,6 +4,7 @@ import pytest
 
 from policy import (
     BudgetPolicy,
+    Cancel,
     Circuit,
     Device,
     Entry,
@@ -11,6 +12,7 @@ from policy import (
     Job,
     Limits,
     LoadFailed,
+    Priority,
     Resized,
     Submit,
     Tick,
@@ -109,6 +111,52 @@ def test_work_on_a_young_entry_goes_before_the_eviction_of_it() -> None:
     assert stage.prove("a") == ["admit c", "synthesize c", "complete a"]
 
 
+def test_an_entry_of_its_own_is_no_room_for_a_partition() -> None:
+    """At 6 s A has idled for long, D has not; e needs A, so D would have to go, and is spared till 9 s."""
+    stage = Scenario(limits(30, slots=2, workers=2, eviction_min_idle_s=5.0))
+    stage.submit("a", A)
+    stage.load("A")
+    stage.finish("a")
+    stage.submit("c", circuit("C", 8, 4))
+    stage.submit("d", circuit("D", 6, 2))
+    stage.load("C", "D")
+    stage.send(Tick(), after_s=4.0)
+    stage.finish("d")
+    stage.send(Tick(), after_s=2.0)
+    assert stage.submit("e", A) == ["wake at 9"]
+    assert stage.send(Tick(), after_s=3.0) == ["evict D", "admit e", "synthesize e"]
+
+
+def test_a_load_that_nobody_waits_for_any_more_is_awaited_before_the_young_go() -> None:
+    stage = Scenario(limits(30, eviction_min_idle_s=1000.0))
+    stage.submit("b", B)
+    stage.load("B")
+    stage.finish("b")
+    stage.submit("a", A)
+    stage.send(Cancel("a"))
+    assert stage.submit("c", circuit("C", 10, 4)) == ["wake at 1000"]
+    assert stage.load("A") == ["evict B", "admit c", "load C"]
+
+
+def test_what_was_evicted_meanwhile_is_counted_as_missing() -> None:
+    """a waits while A is in memory, b drives A out; when x is done A still has no room, till b is done."""
+    stage = Scenario(limits(23, slots=2, workers=2))
+    stage.submit("y", A)
+    stage.load("A")
+    stage.finish("y")
+    stage.submit("x", circuit("X", 0, 6))
+    stage.load("X")
+    assert stage.submit("a", Circuit("A2", A.entries, 4, 5)) == []
+    assert stage.submit("b", circuit("B", 7, 5), priority=Priority.CRITICAL) == [
+        "evict A",
+        "admit b",
+        "load B",
+    ]
+    assert stage.finish("x") == ["prove x", "complete x"]
+    stage.load("B")
+    assert stage.finish("b") == ["prove b", "evict B", "admit a", "load A", "complete b"]
+
+
 def test_a_failed_load_fails_those_that_wait_for_it_and_gives_back_all() -> None:
     stage = Scenario(limits(100, slots=4))
     stage.submit("a", A, partitions=2)
@@ -131,6 +179,17 @@ def test_a_smaller_budget_evicts_and_fails_what_can_no_longer_fit() -> None:
     stage.send(Failed(partition("a"), "stopped"))
     assert stage.send(Failed(partition("a1"), "stopped")) == ["fail a"]
     assert stage.send(Resized(9)) == ["evict A"]
+
+
+def test_over_a_lowered_budget_entries_go_as_soon_as_they_are_idle() -> None:
+    stage = Scenario(limits(40, slots=2, workers=2, eviction_min_idle_s=1000.0))
+    stage.submit("a", A)
+    stage.submit("b", B)
+    stage.load("A", "B")
+    assert stage.send(Resized(20)) == []
+    assert stage.finish("a") == ["prove a", "evict A", "complete a"]
+    assert stage.finish("b") == ["prove b", "complete b"]
+    assert stage.policy.reserved_bytes == 10
 
 
 def test_a_larger_budget_lets_more_in() -> None:

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import pytest
 from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from policy import (
     BudgetPolicy,
@@ -12,6 +12,7 @@ from policy import (
     Complete,
     Device,
     Entry,
+    Event,
     Failed,
     FixedConcurrency,
     Job,
@@ -38,14 +39,14 @@ NEXT = {
     "quotient": [Proved],
     "proved": [Verified],
 }
-ENTRY_BYTES = st.integers(0, 12)
+ENTRY_BYTES = st.integers(0, 2) | st.integers(3, 12)
 
 devices = st.lists(st.tuples(st.integers(1, 2), st.none() | st.integers(4, 12)), min_size=1, max_size=2).map(
     lambda drawn: tuple(Device(f"device{i}", *each) for i, each in enumerate(drawn))
 )
 limits = st.builds(
     Limits,
-    budget_bytes=st.integers(10, 40),
+    budget_bytes=st.integers(12, 30),
     synthesis_slots=st.integers(1, 3),
     devices=devices,
     synthesis_lookahead=st.integers(0, 2),
@@ -63,8 +64,8 @@ def circuits(draw: st.DrawFn) -> list[Circuit]:
         Circuit(
             f"circuit{i}",
             tuple(draw(st.lists(st.sampled_from(entries), max_size=2, unique=True))),
-            draw(st.integers(0, 8)),
-            draw(st.integers(0, 8)),
+            draw(st.integers(0, 4)),
+            draw(st.integers(0, 4)),
             draw(st.integers(0, 8)),
         )
         for i in range(draw(st.integers(1, 3)))
@@ -73,6 +74,8 @@ def circuits(draw: st.DrawFn) -> list[Circuit]:
 
 class Machine(RuleBasedStateMachine):
     """Every rule draws what happens next among what can; `send` checks all invariants after each."""
+
+    budgets = (5, 12, 20, 30, 40)
 
     @initialize(limits=limits, circuits=circuits())
     def start(self, limits: Limits, circuits: list[Circuit]) -> None:
@@ -84,68 +87,62 @@ class Machine(RuleBasedStateMachine):
         self.room = room_in_bytes
         self.world = World(BudgetPolicy(limits), limits, ceiling_bytes=limits.budget_bytes)
 
-    def send(self, event: object) -> None:
+    def send(self, event: Event) -> None:
         send(self.world, event, self.room)
 
-    @rule(data=st.data(), partitions=st.integers(1, 4), priority=st.sampled_from(Priority))
+    @rule(data=st.data(), partitions=st.integers(1, 3), priority=st.sampled_from(Priority))
     def submit(self, data: st.DataObject, partitions: int, priority: Priority) -> None:
         self.submitted += 1
         circuit = data.draw(st.sampled_from(self.circuits))
         self.send(Submit(Job(f"job{self.submitted}", circuit, partitions, priority)))
 
-    @precondition(lambda self: any(stored.loading for stored in self.world.stored.values()))
-    @rule(data=st.data(), fails=st.sampled_from([False, False, False, True]))
-    def load_ends(self, data: st.DataObject, fails: bool) -> None:
-        loading = [key for key, stored in self.world.stored.items() if stored.loading]
-        key = data.draw(st.sampled_from(loading))
-        self.send(LoadFailed(key, "disk") if fails else Loaded(key))
+    @rule(data=st.data(), steps=st.integers(1, 8))
+    def work_goes_on(self, data: st.DataObject, steps: int) -> None:
+        for _ in range(steps):
+            if possible := self.possible():
+                self.send(data.draw(st.sampled_from(possible)))
 
-    @precondition(lambda self: self.world.at(*NEXT))
-    @rule(data=st.data())
-    def work_goes_on(self, data: st.DataObject) -> None:
-        partition = data.draw(st.sampled_from(self.world.at(*NEXT)))
-        kind = data.draw(st.sampled_from(NEXT[self.world.partitions[partition].at]))
-        self.send(kind(partition))
-
-    @precondition(lambda self: self.world.partitions)
-    @rule(data=st.data())
-    def partition_fails(self, data: st.DataObject) -> None:
-        self.send(Failed(data.draw(st.sampled_from(list(self.world.partitions))), "device"))
-
-    @precondition(lambda self: any(held.stopping for held in self.world.partitions.values()))
-    @rule(data=st.data())
-    def stop_is_answered(self, data: st.DataObject) -> None:
-        stopping = [p for p, held in self.world.partitions.items() if held.stopping]
-        self.send(Failed(data.draw(st.sampled_from(stopping)), "stopped"))
-
-    @precondition(lambda self: self.world.waiting)
-    @rule(data=st.data())
-    def waiting_partition_fails(self, data: st.DataObject) -> None:
-        waiting = data.draw(st.sampled_from(list(self.world.waiting.values())))
-        self.send(Failed(PartitionId(waiting.job.id, waiting.job.partitions - 1), "input"))
-
-    @precondition(lambda self: self.submitted)
-    @rule(data=st.data())
-    def cancel(self, data: st.DataObject) -> None:
-        self.send(Cancel(f"job{data.draw(st.integers(1, self.submitted))}"))
-
-    @rule(budget_bytes=st.integers(5, 40))
-    def resize(self, budget_bytes: int) -> None:
-        self.send(Resized(budget_bytes))
+    def possible(self) -> list[Event]:
+        """What loads, work and stops may report."""
+        events: list[Event] = [Loaded(key) for key, stored in self.world.stored.items() if stored.loading]
+        for partition, held in self.world.partitions.items():
+            events += [kind(partition) for kind in NEXT.get(held.at, [])]
+            if held.stopping:
+                events.append(Failed(partition, "stopped"))
+        return events
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 4.0]))
     def time_passes(self, seconds: float) -> None:
         self.world.now_s += seconds
         self.send(Tick())
 
-    @rule(data=st.data())
+    @rule(
+        data=st.data(), what=st.sampled_from(["load", "partition", "waiting", "cancel", "resize", "nonsense"])
+    )
+    def something_goes_wrong(self, data: st.DataObject, what: str) -> None:
+        if what == "nonsense":
+            self.nonsense_changes_nothing(data)
+        elif faults := self.faults(what):
+            self.send(data.draw(st.sampled_from(faults)))
+
+    def faults(self, what: str) -> list[Event]:
+        if what == "load":
+            return [LoadFailed(key, "disk") for key, stored in self.world.stored.items() if stored.loading]
+        if what == "partition":
+            return [Failed(partition, "device") for partition in self.world.partitions]
+        if what == "waiting":
+            waiting = self.world.waiting.values()
+            return [Failed(PartitionId(w.job.id, w.job.partitions - 1), "input") for w in waiting]
+        if what == "cancel":
+            return [Cancel(f"job{number}") for number in range(1, self.submitted + 1)]
+        return [Resized(budget_bytes) for budget_bytes in self.budgets]
+
     def nonsense_changes_nothing(self, data: st.DataObject) -> None:
         stray = PartitionId("nobody", 0)
         wrong = [Loaded("nothing"), Synthesized(stray), Failed(stray, ""), Verified(PartitionId("job1", 99))]
         for partition, held in self.world.partitions.items():
-            legal = NEXT.get(held.at, [])
             kinds = (Synthesized, QuotientDone, Proved, Verified)
-            wrong += [kind(partition) for kind in kinds if kind not in legal]
+            wrong += [kind(partition) for kind in kinds if kind not in NEXT.get(held.at, [])]
         with pytest.raises(ProtocolError):
             self.world.policy.handle(data.draw(st.sampled_from(wrong)), self.world.now_s)
 
@@ -156,18 +153,15 @@ class Machine(RuleBasedStateMachine):
         while self.world.running or not self.world.stalled():
             self.send(self.something_that_happens())
         assert self.world.host_bytes == sum(s.entry.size_bytes for s in self.world.idle().values())
-        assert not any(device.busy for device in self.world.policy._work.stages.devices._all)
+        work = self.world.policy._work
+        assert not any(device.busy for device in work.stages.devices._all)
+        for left in (work.waiting._groups, work.waiting._users, work.waiting._holders, work._awaiting):
+            assert not left
 
-    def something_that_happens(self) -> object:
+    def something_that_happens(self) -> Event:
         """An event that must come by itself; there always is one, or the work is stalled."""
-        for key, stored in self.world.stored.items():
-            if stored.loading:
-                return Loaded(key)
-        for partition, held in self.world.partitions.items():
-            if held.stopping:
-                return Failed(partition, "stopped")
-            if held.at in NEXT:
-                return NEXT[held.at][-1](partition)
+        if possible := self.possible():
+            return possible[-1]
         assert self.world.wake_at_s is not None, f"{self.world.running} wait, and nothing will happen"
         self.world.now_s = self.world.wake_at_s
         return Tick()
@@ -179,12 +173,11 @@ class FixedMachine(Machine):
         self.room = room_in_number(2)
         self.world = World(FixedConcurrency(unlimited, 2), unlimited, ceiling_bytes=10**9)
 
-    def resize(self) -> None:
-        """Bytes bind nothing here."""
+    budgets = (10**9,)  # bytes bind nothing here
 
 
 TestBudgetPolicy = Machine.TestCase
-TestBudgetPolicy.settings = settings(max_examples=300, stateful_step_count=60, deadline=None)
+TestBudgetPolicy.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
 TestFixedConcurrency = FixedMachine.TestCase
 TestFixedConcurrency.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 

@@ -103,6 +103,19 @@ def test_lookahead_keeps_work_from_piling_up_before_the_devices() -> None:
     assert stage.prove("a") == ["admit a2", "synthesize a2", "prove a1"]
 
 
+def test_no_more_is_loaded_ahead_than_can_synthesize_next() -> None:
+    """b is ready and waits for the devices, so the disk has nothing to do for c yet."""
+    stage = Scenario(limits(100, slots=1, synthesis_lookahead=1))
+    stage.submit("a", SMALL, partitions=2)
+    stage.load("S")
+    stage.synthesized("a")
+    stage.synthesized("a1")
+    assert stage.submit("b", circuit("B", 1, 2)) == ["admit b", "load B"]
+    assert stage.load("B") == []
+    assert stage.submit("c", circuit("C", 1, 2)) == []
+    assert stage.prove("a") == ["admit c", "load C", "synthesize b", "prove a1"]
+
+
 def test_no_lookahead_means_no_overlap() -> None:
     stage = Scenario(limits(100, slots=4, synthesis_lookahead=0))
     stage.submit("a", SMALL, partitions=3)

@@ -1,0 +1,69 @@
+"""The lines that say how a batch gets on."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+from prefect.logging import disable_run_logger
+
+import engine
+from flows import progress as module
+from flows.batch import observer
+from flows.progress import Progress
+
+
+@dataclass
+class Explaining:
+    """An engine that knows what each proof does."""
+
+    does: dict[str, str]
+
+    def explain(self, proof_id: str) -> str:
+        return f"{proof_id}[0] {self.does[proof_id]}"
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    lines: list[str] = []
+    does = {"a1": "is proving", "b2": "waits for 2GiB to be free", "c3": "waits", "d4": "waits"}
+    monkeypatch.setattr(engine, "current", lambda: Explaining(does))
+    token = observer.set(lines.append)
+    with disable_run_logger():
+        yield lines
+    observer.reset(token)
+
+
+def test_ends_are_told_with_how_many_are_proved(told: list[str]) -> None:
+    progress = Progress(3)
+    progress.submitted("a1", "merkle #1")
+    progress.submitted("b2", "merkle #2")
+    progress.succeeded("b2", 3.14)
+    progress.failed("a1", ValueError("merkle #1: constraint 3 fails"))
+    assert told == ["merkle #2 proved in 3.1 s (1 of 3)", "failed: merkle #1: constraint 3 fails"]
+    assert progress.word() == "1 of 3 proved"
+
+
+def test_a_word_tells_what_the_oldest_do_and_how_many_more_there_are(told: list[str]) -> None:  # noqa: ARG001 for the engine
+    progress = Progress(9)
+    for number, proof_id in enumerate(("a1", "b2", "c3"), 1):
+        progress.submitted(proof_id, f"merkle #{number}")
+    three = "merkle #1 is proving; merkle #2 waits for 2GiB to be free; merkle #3 waits"
+    assert progress.word() == f"0 of 9 proved; {three}"
+    progress.submitted("d4", "merkle #4")
+    assert progress.word() == f"0 of 9 proved; {three}; and 1 more"
+
+
+def test_words_come_by_themselves_until_the_block_ends(
+    told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "WORD_EVERY_S", 0.01)
+
+    async def steps() -> int:
+        async with Progress(1).words():
+            await asyncio.sleep(0.1)
+        count = len(told)
+        await asyncio.sleep(0.1)
+        return count
+
+    assert 1 <= asyncio.run(steps()) == len(told)
+    assert told[0].endswith(" s: 0 of 1 proved")

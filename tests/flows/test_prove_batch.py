@@ -1,0 +1,258 @@
+"""Batches of the smallest circuit with the real engine, on a real Prefect server that is started for them.
+
+In the order of a user's day: a first batch is killed, the next one works, and then a server shows both.
+"""
+
+import asyncio
+import json
+import signal
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prefect.logging import disable_run_logger
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+import engine
+from db import list_runs, open_history, show_run
+from engine import CircuitSpec, EngineError, ProofCancelled, ProofFailed, ProofRequest, ProofResult, Rejected
+from examples import CIRCUITS
+from flows import prove_batch as module
+from flows.batch import BatchFailed, BatchParameters, ProofSummary
+from flows.launch import run_batch
+from flows.local_server import LocalServer, running_server
+from flows.progress import Progress
+from flows.server import API_URL, Server, prefect_server
+from tests.flows.support import ask, eventually, read_until, silent, start_batch, task_runs
+
+FINAL = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
+STAGES = ("load", "synthesize", "prove", "verify", "assemble")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that has ended, and the server that it had."""
+
+    run_id: str
+    flow_run_id: str
+    output: Path
+    lines: list[str]
+    server: LocalServer
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(scope="module")
+def killed(home: Path) -> LocalServer:
+    """The server of a run that was killed while it proved."""
+    process = start_batch(home, circuit="multiplier", count=10_000, budget="1GiB")
+    read_until(process, "proved in")
+    server = running_server(home / "prefect")
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert server is not None
+    return server
+
+
+@pytest.fixture(scope="module")
+def finished(home: Path, killed: LocalServer) -> Batch:  # noqa: ARG001 it comes first
+    """The next run: two proofs of two partitions."""
+    process = start_batch(home, circuit="multiplier", count=2, concurrency=2, partitions=2, budget="1GiB")
+    read_until(process, "Prefect UI")
+    server = running_server(home / "prefect")
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert server is not None
+    assert err == ""  # logs are for the UI
+    *lines, done = out.splitlines()
+    _, run_id, flow_run_id, output = done.split(" ", 3)
+    return Batch(run_id, flow_run_id, Path(output), lines, server)
+
+
+@pytest.fixture(scope="module")
+def server(home: Path, finished: Batch) -> Iterator[Server]:  # noqa: ARG001 it comes first
+    """A server on the same database, for what follows in this process."""
+    with prefect_server(home, silent) as started, pytest.MonkeyPatch.context() as patch:
+        started.wait_ready(silent)
+        patch.setenv("CUZK_HOME", str(home))
+        patch.delenv(API_URL)  # so that batches join it as a local one
+        with temporary_settings({PREFECT_API_URL: started.api_url}):
+            yield started
+
+
+def test_no_server_outlives_a_killed_run(killed: LocalServer) -> None:
+    assert eventually(lambda: not killed.is_alive())
+
+
+def test_no_server_outlives_a_finished_run(finished: Batch) -> None:
+    assert not finished.server.is_alive()
+
+
+def test_the_batch_says_how_it_gets_on(finished: Batch) -> None:
+    proved = [line.split(" proved in ")[0] for line in finished.lines if " proved in " in line]
+    assert sorted(proved) == ["multiplier #1", "multiplier #2"]
+    assert any("(2 of 2)" in line for line in finished.lines)
+
+
+def test_the_history_has_both_runs_and_the_flow_run(home: Path, finished: Batch) -> None:
+    with open_history(home / "history.db") as history:
+        assert [summary.run.state for summary in list_runs(history)[-2:]] == ["succeeded", "interrupted"]
+        run = show_run(history, finished.run_id).run
+    assert (run.name, run.flow_run_id) == ("multiplier ×2", finished.flow_run_id)
+    assert run.output_path == str(finished.output)
+    assert len(list(finished.output.glob("multiplier-*/proof_*.json"))) == 4
+
+
+def test_the_ui_is_told_where_the_api_is(server: Server) -> None:
+    with urllib.request.urlopen(f"{server.ui_url}/ui-settings") as answer:
+        assert json.load(answer)["api_url"] == server.api_url
+
+
+def test_every_task_is_recorded_completed_and_named(server: Server, finished: Batch) -> None:
+    runs = task_runs(server.api_url, finished.flow_run_id)
+    expected = []
+    for proof in ("multiplier #1", "multiplier #2"):
+        expected += [f"load {proof}", f"assemble {proof}"]
+        for stage in ("synthesize", "prove", "verify"):
+            expected += [f"{stage} {proof} [{part}/2]" for part in (1, 2)]
+    assert sorted(run["name"] for run in runs) == sorted(expected)
+    assert {run["state_type"] for run in runs} == {"COMPLETED"}
+
+
+def test_the_tasks_are_a_dag(server: Server, finished: Batch) -> None:
+    runs = task_runs(server.api_url, finished.flow_run_id)
+    names = {run["id"]: run["name"] for run in runs}
+    edges = {
+        run["name"]: sorted(names[each["id"]] for inputs in run["task_inputs"].values() for each in inputs)
+        for run in runs
+    }
+    one = "multiplier #1"
+    assert edges[f"load {one}"] == []
+    assert edges[f"synthesize {one} [2/2]"] == [f"load {one}"]
+    assert edges[f"prove {one} [2/2]"] == [f"synthesize {one} [2/2]"]
+    assert edges[f"verify {one} [2/2]"] == [f"prove {one} [2/2]"]
+    assert edges[f"assemble {one}"] == [f"verify {one} [1/2]", f"verify {one} [2/2]"]
+
+
+def test_a_task_is_as_long_as_its_stage(server: Server, finished: Batch, home: Path) -> None:
+    """Both clocks see the same stage, so neither can be much longer; the margin is for a busy machine."""
+    with open_history(home / "history.db") as history:
+        proofs = show_run(history, finished.run_id).proofs
+    stage_s = sum(proof.seconds.synthesize_s + proof.seconds.prove_s for proof in proofs)
+    tasks = task_runs(server.api_url, finished.flow_run_id)
+    task_s = sum(task["total_run_time"] for task in tasks if task["name"].startswith(("synth", "prove")))
+    assert task_s == pytest.approx(stage_s, rel=0.25, abs=2.0)
+
+
+def test_the_flow_has_a_name_and_a_table_of_the_proofs(server: Server, finished: Batch) -> None:
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [finished.flow_run_id]}})
+    assert (flow_run["name"], flow_run["state_type"]) == ("multiplier ×2", "COMPLETED")
+    (artifact,) = artifacts(server, finished.flow_run_id)
+    rows = json.loads(artifact["data"])
+    assert [(row["proof"], row["state"]) for row in rows] == [
+        ("multiplier #1", "proved"),
+        ("multiplier #2", "proved"),
+    ]
+    assert artifact["description"] == "2 of 2 proved"
+
+
+def test_logs_tell_of_the_stages(server: Server, finished: Batch) -> None:
+    logs = ask(server.api_url, "logs/filter", logs={"flow_run_id": {"any_": [finished.flow_run_id]}})
+    messages = " | ".join(log["message"] for log in logs)
+    for words in ("multiplier #2 proved in", "written to", "domain"):
+        assert words in messages
+
+
+def test_a_batch_that_fails_fails_the_flow_and_keeps_nothing_on_disk(
+    server: Server, home: Path, tmp_path: Path
+) -> None:
+    circuit = CIRCUITS["multiplier"]
+    (tmp_path / "input.json").write_text('{"a": "6", "b": "7", "c": "1"}')
+    (zkey,) = (home / "params").glob("multiplier-*.zkey")
+    config = tmp_path / "cuzk.toml"
+    config.write_text(
+        f'[circuits.wrong]\nzkey = "{zkey}"\nwasm = "{circuit.wasm}"\ninputs = "{tmp_path}/input.json"\n'
+    )
+    said: list[str] = []
+    with pytest.raises(BatchFailed) as failure:
+        run_batch(BatchParameters(circuit="wrong", count=2, budget="1GiB", config=config), said.append)
+    summary = failure.value.summary
+    assert [proof.error is None for proof in summary.proofs] == [False, False]
+    assert str(failure.value).startswith("0 of 2 proved; wrong #1: ")
+    assert failure.value.__cause__ is summary.proofs[0].error
+
+    assert summary.flow_run_url is not None
+    flow_run_id = summary.flow_run_url.rsplit("/", 1)[1]
+    assert eventually(lambda: all_final(server, flow_run_id))
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [flow_run_id]}})
+    assert flow_run["state_type"] == "FAILED"
+    assert flow_run["state"]["message"] == str(failure.value)
+    assert len(artifacts(server, flow_run_id)) == 1
+    assert not list((home / "prefect").glob("storage/*")), "a result was written to disk"
+
+
+def test_a_terminated_batch_is_cancelled_and_everything_of_it_ends(server: Server, home: Path) -> None:
+    """On a server that the environment names, which it must leave as it is."""
+    process = start_batch(home, server.api_url, circuit="multiplier", count=10_000, budget="1GiB")
+    read_until(process, "proved in")
+    process.terminate()
+    _, err = process.communicate()
+    assert process.returncode == 130, err
+
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", sort="START_TIME_DESC", limit=1)
+    assert (flow_run["state_type"], flow_run["state"]["message"]) == ("CANCELLED", "stopped by a signal")
+    assert eventually(lambda: all_final(server, flow_run["id"]))
+    with open_history(home / "history.db") as history:
+        assert list_runs(history)[0].run.state == "cancelled"
+    assert server.local is not None
+    assert server.local.is_alive()
+
+
+@pytest.mark.parametrize("error", [ProofFailed("merkle #1: no"), ProofCancelled("merkle #1: cancelled")])
+def test_a_proof_that_fails_is_a_line_of_the_summary(
+    error: EngineError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert one_proof(error, monkeypatch).error is error
+
+
+def test_what_concerns_all_proofs_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Rejected):
+        one_proof(Rejected("merkle #1: never fits"), monkeypatch)
+
+
+def one_proof(error: EngineError, monkeypatch: pytest.MonkeyPatch) -> ProofSummary:
+    """What comes of a proof that ends with this error."""
+
+    class Submitting:
+        def submit(self, request: ProofRequest) -> str:
+            return f"id of {request.name}"
+
+    async def follow(proof_id: str, request: ProofRequest) -> ProofResult:
+        assert proof_id == f"id of {request.name}"
+        raise error
+
+    monkeypatch.setattr(engine, "current", Submitting)
+    monkeypatch.setattr(module, "follow_proof", follow)
+    spec = CircuitSpec("merkle", Path("merkle.zkey"), witness=Path("merkle.wtns"))
+    with disable_run_logger():
+        return asyncio.run(module._prove_one(ProofRequest(spec, "merkle #1", Path("out")), Progress(1)))
+
+
+def artifacts(server: Server, flow_run_id: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ask(
+        server.api_url, "artifacts/filter", artifacts={"flow_run_id": {"any_": [flow_run_id]}}
+    )
+    return found
+
+
+def all_final(server: Server, flow_run_id: str) -> bool:
+    """Whether the flow run has tasks and each has ended, and what each was is known."""
+    states = Counter(run["state_type"] for run in task_runs(server.api_url, flow_run_id))
+    return bool(states) and set(states) <= FINAL

@@ -1,0 +1,93 @@
+"""Each task waits for its own stage, hands back its words, and lets errors through; nothing is kept of it."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prefect import Task
+from prefect.cache_policies import NO_CACHE
+from prefect.logging import disable_run_logger
+
+import engine
+from engine import ProofFailed, ProofResult, StageSummary
+from tasks.follow import started
+from tasks.key import Key
+from tasks.load import load
+from tasks.prove import prove
+from tasks.synthesize import synthesize
+from tasks.verify import assemble, verify
+
+KEY = Key("proof-id", "merkle #2 [3/3]", 2)
+TASKS = {"load": load, "synthesize": synthesize, "prove": prove, "verify": verify, "assemble": assemble}
+SUMMARY = StageSummary(1.5, "domain 4")
+
+
+@dataclass
+class Engine:
+    """Has finished every stage, or failed."""
+
+    asked: list[tuple[object, ...]] = field(default_factory=list)
+    error: ProofFailed | None = None
+
+    async def wait_finished(self, proof_id: str, stage: str, partition: int) -> StageSummary:
+        self.asked.append((proof_id, stage, partition))
+        if self.error is not None:
+            raise self.error
+        return SUMMARY
+
+    async def result(self, proof_id: str) -> ProofResult:
+        self.asked.append((proof_id,))
+        if self.error is not None:
+            raise self.error
+        return ProofResult(proof_id, "merkle #2", (Path("proof.json"),), (Path("public.json"),), {})
+
+
+@pytest.fixture
+def current(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    running = Engine()
+    monkeypatch.setattr(engine, "current", lambda: running)
+    return running
+
+
+def run(function: Callable[[Key], Coroutine[Any, Any, Any]]) -> Any:
+    with disable_run_logger():
+        return asyncio.run(function(KEY))
+
+
+@pytest.mark.parametrize("stage", ["load", "synthesize", "prove", "verify"])
+def test_a_task_waits_for_its_stage(stage: str, current: Engine) -> None:
+    assert run(TASKS[stage].fn) == SUMMARY
+    assert current.asked == [("proof-id", stage, 2)]
+
+
+def test_assembling_waits_for_the_whole_proof(current: Engine) -> None:
+    assert run(assemble.fn) is None
+    assert current.asked == [("proof-id",)]
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_a_failure_is_the_task_s(task: Task[..., Any], current: Engine) -> None:
+    current.error = ProofFailed("merkle #2: no")
+    with pytest.raises(ProofFailed, match="merkle #2: no"):
+        run(task.fn)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+@pytest.mark.usefixtures("current")
+def test_its_start_is_counted(task: Task[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT__RUNTIME__FLOW_RUN__ID", "flow-run")
+    before = started["flow-run"]
+    run(task.fn)
+    assert started["flow-run"] == before + 1
+    del started["flow-run"]
+
+
+@pytest.mark.parametrize(("name", "task"), TASKS.items(), ids=TASKS)
+def test_nothing_is_cached_or_kept_and_the_name_says_what_it_is(name: str, task: Task[..., Any]) -> None:
+    assert task.cache_policy == NO_CACHE
+    assert task.persist_result is False
+    assert isinstance(task.task_run_name, str)
+    assert task.task_run_name.format(key=KEY) == f"{name} merkle #2 [3/3]"
