@@ -10,6 +10,7 @@ from typing import Protocol
 from kernels.fields import Curve
 
 SCALAR_BYTES = 32  # of an element of Fr, on both curves
+MSM_BLOCK_POINTS = 4096  # kernels.cpu.batch_affine.BLOCK, without importing numba
 
 
 class KeyCounts(Protocol):
@@ -56,7 +57,15 @@ def phase2_bytes(key: KeyCounts, threads: int = 1) -> int:
 def msm_bytes(key: KeyCounts, threads: int = 1) -> int:
     """Working memory of the largest multi-scalar multiplication, the one in G2: they run one after another.
 
-    A thread has a bucket of four coordinates for each signed digit: at most 2^15, and fewer for few points.
+    For each scalar a copy with its windows' bias and, first, its number in three lists. On each thread an
+    affine sum for each digit's size, at most 2^15 and fewer for few points, with its place among the sorted
+    points; each point's digit and place; and a block of points and its additions.
     """
-    buckets = min(1 << 15, key.n_variables)
-    return threads * buckets * 2 * key.curve.g2.point_bytes
+    scalars = max(key.n_variables, key.domain_size)
+    buckets = min(1 << 15, scalars)
+    point_bytes = key.curve.g2.point_bytes
+    shared_bytes = scalars * (SCALAR_BYTES + 4 * 4)
+    thread_bytes = (
+        buckets * (point_bytes + 12) + min(scalars, 1 << 20) * 8 + 2 * MSM_BLOCK_POINTS * point_bytes
+    )
+    return shared_bytes + threads * thread_bytes

@@ -16,11 +16,15 @@ from kernels.fields import Field
 
 
 def available() -> bool:
-    """Whether this processor has the instructions."""
+    """Whether this processor has the instructions; if so, LLVM is made ready for them."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return False
     features = binding.get_host_cpu_features()
-    return bool(features.get("adx") and features.get("bmi2"))
+    if not (features.get("adx") and features.get("bmi2")):
+        return False
+    # Here, not where a product is emitted: a new kernel may have all its products from cached ones.
+    binding.initialize_native_asmparser()
+    return True
 
 
 def product(builder: Builder, field: Field, pairs: Sequence[tuple[Words, Words]]) -> Words:
@@ -28,7 +32,6 @@ def product(builder: Builder, field: Field, pairs: Sequence[tuple[Words, Words]]
 
     (k + 1)·p must be below 2^(64·limbs) for k pairs, so that the running total fits.
     """
-    binding.initialize_native_asmparser()
     operands = _in_memory(builder, [word for pair in pairs for element in pair for word in element])
     text, result = _assembly(field, len(pairs))
     outputs = field.limbs + 3

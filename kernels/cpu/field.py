@@ -134,13 +134,13 @@ def one(context: Any, F: Any) -> Any:
 
 @_intrinsic
 def load(context: Any, F: Any, array: Any, i: Any) -> Any:
-    """load(F, array, i): element i of an array."""
+    """load(F, array, i): element i of an array, which may be its bytes at any address."""
     _check(F)
     _check_array(array)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _element_pointer(context, builder, signature, arguments)
-        return builder.load(pointer, align=8)
+        return builder.load(pointer, align=signature.args[1].dtype.bitwidth // 8)
 
     return F.element(F, array, types.intp), codegen
 
@@ -150,7 +150,7 @@ def store(context: Any, F: Any, array: Any, i: Any, value: Any) -> Any:
     """store(F, array, i, value): sets element i of an array."""
     _check(F, value)
     _check_array(array)
-    if not array.mutable:
+    if not array.mutable or array.dtype != types.uint64:
         raise TypingError("store needs an array that may be written")
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -190,8 +190,9 @@ def _check(F: Any, *elements: Any) -> None:
 
 
 def _check_array(array: Any) -> None:
-    if not isinstance(array, types.Array) or array.dtype != types.uint64 or array.layout != "C":
-        raise TypingError(f"elements are stored in C-contiguous arrays of uint64, not in {array}")
+    fits = isinstance(array, types.Array) and array.dtype in (types.uint64, types.uint8)
+    if not fits or array.layout != "C":
+        raise TypingError(f"elements are stored in C-contiguous arrays of uint64 or bytes, not in {array}")
 
 
 def _operation(name: str, F: Any, *operands: Any) -> tuple[Any, Callable[..., Any]]:

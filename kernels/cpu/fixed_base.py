@@ -1,8 +1,8 @@
 """Many multiples of a group's generator, as a setup needs them, from tables of its multiples.
 
 The table holds (d + 1)·2^(c·w)·generator for every window w and every digit size d + 1, so that a multiple
-is one mixed addition a window (Brickell, Gordon, McCurley, Wilson, "Fast exponentiation with
-precomputation", 1992). Results of a block are made affine with one inversion.
+is the sum of one entry a window (Brickell, Gordon, McCurley, Wilson, "Fast exponentiation with
+precomputation", 1992): a group of `batch_affine`, at about 6 products an entry.
 """
 
 from functools import lru_cache
@@ -11,57 +11,59 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kernels.cpu.curve import add_affine_at, add_points, element_words, one_words, read_only_bytes, to_affine
-from kernels.cpu.msm import SCALAR_LIMBS, check_scalars, signed_digit, window_bias, window_count
+from kernels.cpu.batch_affine import BLOCK, element_words, new_scratch, sum_groups
+from kernels.cpu.curve import add_points, read_only_bytes
+from kernels.cpu.windows import (
+    SCALAR_LIMBS,
+    check_scalars,
+    load_scalars,
+    signed_digit,
+    window_bias,
+    window_count,
+)
 from kernels.encoding import Limbs, encode_points, ints_to_limbs
 from kernels.fields import Field, Group, QuadraticField
 from kernels.parallel import Run, run_chunks, serial
 
-BLOCK = 256
+FEWEST_SCALARS_A_TASK = 256
 
 
 @njit(cache=True, nogil=True)
-def _multiply(
-    F: Any,
-    out: Any,
-    table: Any,
-    scalars: Any,
-    bias: Any,
-    bits: int,
-    count: int,
-    first: int,
-    size: int,
-    sums: Any,
-    scratch: Any,
-) -> None:
-    """out[i] = scalars[i]·generator for `size` i from `first` on, affine; sums are XYZZ, all infinity."""
+def _list_entries(codes: Any, starts: Any, biased: Any, bits: int, count: int) -> None:
+    """The table's entries that make up each scalar, for `sum_groups`."""
     half = 1 << (bits - 1)
-    for window in range(count):  # the inner loop's additions do not wait for each other
-        for i in range(size):
-            digit = signed_digit(scalars, first + i, bias, bits, window)
-            if digit > 0:
-                add_affine_at(F, sums, 4 * i, table, 2 * (window * half + digit - 1), False)
-            elif digit < 0:
-                add_affine_at(F, sums, 4 * i, table, 2 * (window * half - digit - 1), True)
-    to_affine(F, out, first, sums, size, scratch)
+    starts[0] = position = 0
+    for i in range(biased.shape[0]):
+        for window in range(count):
+            digit = signed_digit(biased, i, bits, count, window)
+            if digit != 0:
+                codes[position] = np.uint32(2 * (window * half + abs(digit) - 1) + (digit < 0))
+                position += 1
+        starts[i + 1] = position
 
 
-def _multiply_blocks(F: Field | QuadraticField, out: Limbs, inputs: Any, start: int, stop: int) -> None:
-    table, scalars, bias, bits, count = inputs
-    for first in range(start, stop, BLOCK):
-        size = min(BLOCK, stop - first)
-        sums = np.zeros((4 * size, element_words(F)), np.uint64)
-        scratch = np.empty((size + 1, element_words(F)), np.uint64)
-        scratch[size] = one_words(F)
-        _multiply(F, out, table, scalars, bias, bits, count, first, size, sums, scratch)
+def _multiply(F: Field | QuadraticField, out: Limbs, inputs: Any, start: int, stop: int) -> None:
+    """out[i] = scalars[i]·generator for [start, stop); out is all infinity."""
+    table, scalars, bits, count = inputs
+    bias = ints_to_limbs([window_bias(bits, count)], SCALAR_LIMBS)[0]
+    scratch = new_scratch(F)
+    step = max(1, BLOCK // count)  # scalars; larger groups fill a block as well
+    plain = 2 * np.arange(start, stop, dtype=np.uint32)
+    biased = np.empty((step, SCALAR_LIMBS), np.uint64)
+    codes, starts = np.empty(step * count, np.uint32), np.empty(step + 1, np.int64)
+    for first in range(start, stop, step):
+        size = min(step, stop - first)
+        load_scalars(biased, plain[first - start :], scalars, bias, bias, 0, size)
+        _list_entries(codes, starts, biased[:size], bits, count)
+        sum_groups(F, out, first, table, codes, starts, size, scratch)
 
 
 def _multiples(G: Group, bits: int, scalars: Limbs, run: Run) -> Limbs:
     """scalars·generator by the table for windows of `bits`."""
     count = window_count(G.order, bits)
-    out = np.zeros((2 * len(scalars), element_words(G.field)), np.uint64)
-    inputs = read_only_bytes(_table(G, bits)), read_only_bytes(scalars), window_bias(bits, count), bits, count
-    run_chunks(run, _multiply_blocks, len(scalars), G.field, out, inputs, minimum=BLOCK)
+    out: Limbs = np.zeros((2 * len(scalars), element_words(G.field)), np.uint64)
+    inputs = read_only_bytes(_table(G, bits)), read_only_bytes(scalars), bits, count
+    run_chunks(run, _multiply, len(scalars), G.field, out, inputs, minimum=FEWEST_SCALARS_A_TASK)
     return out.reshape(-1, *G.point_shape)
 
 
@@ -81,7 +83,7 @@ def _table(G: Group, bits: int) -> Limbs:
 
 def _best_window_bits(n: int) -> int:
     """Fewest additions: one a window and scalar, and a few for each entry of the table."""
-    return min(range(2, 12), key=lambda bits: -(-256 // bits) * (n + (4 << (bits - 1) if bits > 2 else 0)))
+    return min(range(2, 13), key=lambda bits: -(-256 // bits) * (n + (4 << (bits - 1) if bits > 2 else 0)))
 
 
 def multiply_generator(G: Group, scalars: Limbs, run: Run) -> Limbs:

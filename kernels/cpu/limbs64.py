@@ -15,6 +15,7 @@ from typing import Any
 from llvmlite import ir
 
 from kernels.cpu import adx, portable
+from kernels.cpu.inversion import inverse
 from kernels.cpu.words import I64, Builder, Words, constant, to_integer, to_words
 from kernels.fields import Field, QuadraticField
 
@@ -141,49 +142,6 @@ def _from_montgomery(builder: Builder, field: Field, a: Words) -> Words:
     return call(builder, field, "mul", a, constant(1, field.limbs))
 
 
-def _inverse(builder: Builder, field: Field, a: Words) -> Words:
-    """Binary extended GCD with selects instead of branches; 0 gives 0.
-
-    With a = x·R, keeps u = a·b/R² and v = a·c/R² modulo p while (u, v) goes from (a, p) to (0, 1): then
-    c = R²/a = R/x. Each round takes one bit at least from u or v (Handbook of Applied Cryptography, 14.61).
-    """
-    wide = ir.IntType(64 * field.limbs)
-    zero, one, modulus = (ir.Constant(wide, value) for value in (0, 1, field.modulus))
-    entry, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
-    start = to_integer(builder, a)
-    builder.cbranch(builder.icmp_unsigned("==", start, zero), end, loop)
-
-    builder.position_at_end(loop)
-    u, v, b, c = (builder.phi(wide) for _ in range(4))
-    odd = builder.trunc(u, ir.IntType(1))
-    swap = builder.and_(odd, builder.icmp_unsigned("<", u, v))
-    next_v, next_c = builder.select(swap, u, v), builder.select(swap, b, c)
-    larger, larger_factor = builder.select(swap, v, u), builder.select(swap, c, b)
-    next_u = builder.sub(larger, builder.select(odd, next_v, zero))
-    factor = builder.sub(larger_factor, builder.select(odd, next_c, zero))
-    next_b = _half(builder, field, _add_modulus_if_negative(builder, field, factor))
-    next_u = builder.lshr(next_u, one)
-    firsts = (start, modulus, ir.Constant(wide, field.montgomery_r2), zero)
-    for phi, first, following in zip((u, v, b, c), firsts, (next_u, next_v, next_b, next_c), strict=True):
-        phi.add_incoming(first, entry)
-        phi.add_incoming(following, loop)
-    builder.cbranch(builder.icmp_unsigned("==", next_u, zero), end, loop)
-
-    builder.position_at_end(end)
-    result = builder.phi(wide)
-    result.add_incoming(zero, entry)
-    result.add_incoming(next_c, loop)
-    return to_words(builder, result)
-
-
-def _half(builder: Builder, field: Field, value: Any) -> Any:
-    """value/2 modulo p."""
-    one, modulus = ir.Constant(value.type, 1), ir.Constant(value.type, field.modulus)
-    even = builder.add(value, modulus)
-    odd = builder.trunc(value, ir.IntType(1))
-    return builder.lshr(builder.select(odd, even, value), one)
-
-
 PRIME_BODIES: dict[str, Callable[..., Words]] = {
     "add": _add,
     "sub": _sub,
@@ -191,7 +149,7 @@ PRIME_BODIES: dict[str, Callable[..., Words]] = {
     "double": _double,
     "mul": _mul,
     "square": _square,
-    "inverse": _inverse,
+    "inverse": inverse,
     "to_montgomery": _to_montgomery,
     "from_montgomery": _from_montgomery,
 }

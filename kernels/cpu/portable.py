@@ -26,17 +26,17 @@ def product(builder: Builder, field: Field, pairs: Sequence[tuple[Words, Words]]
         for a, b in pairs:
             carry = zero
             for j in range(field.limbs):
-                total[j], carry = _multiply_add(builder, a[j], b[i], total[j], carry)
+                total[j], carry = multiply_add(builder, a[j], b[i], total[j], carry)
             top = builder.add(top, carry)
         factor = builder.mul(total[0], negated_inverse)
-        _, carry = _multiply_add(builder, factor, modulus[0], total[0], zero)
+        _, carry = multiply_add(builder, factor, modulus[0], total[0], zero)
         for j in range(1, field.limbs):
-            total[j - 1], carry = _multiply_add(builder, factor, modulus[j], total[j], carry)
+            total[j - 1], carry = multiply_add(builder, factor, modulus[j], total[j], carry)
         total[-1] = builder.add(top, carry)
     return total
 
 
-def _multiply_add(builder: Builder, a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
+def multiply_add(builder: Builder, a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
     """(low, high) words of a·b + c + d, which always fits in two."""
     a, b, c, d = (builder.zext(word, I128) for word in (a, b, c, d))
     total = builder.add(builder.add(builder.mul(a, b), c), d)

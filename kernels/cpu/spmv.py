@@ -1,17 +1,23 @@
 """Sparse matrix times vector: how a witness becomes the evaluations a, b and c."""
 
-from typing import Any
+import numpy as np
+from numpy.typing import NDArray
 
-from numba import njit
+from kernels.cpu import lane_spmv, spmv64
+from kernels.cpu.lane_tokens import lanes_of
+from kernels.encoding import Limbs
+from kernels.fields import Field
 
-from kernels.cpu import field as f
 
-PREFETCH_DISTANCE = 12  # nonzeros ahead: their products take as long as a fetch from memory
-
-
-@njit(cache=True, nogil=True)
 def multiply_rows(
-    F: Any, out: Any, row_starts: Any, columns: Any, coefficients: Any, x: Any, start: int, stop: int
+    F: Field,
+    out: Limbs,
+    row_starts: NDArray[np.int64],
+    columns: NDArray[np.uint32],
+    coefficients: Limbs,
+    x: Limbs,
+    start: int,
+    stop: int,
 ) -> None:
     """out[i] = Σ coefficients[k]·x[columns[k]], row_starts[i] ≤ k < row_starts[i + 1], rows [start, stop).
 
@@ -20,10 +26,8 @@ def multiply_rows(
     Montgomery form; coefficients in Montgomery form give a canonical one. Columns are not checked against n.
     An empty row gives zero.
     """
-    last = row_starts[stop] - 1
-    for row in range(start, stop):
-        total = f.zero(F)
-        for k in range(row_starts[row], row_starts[row + 1]):
-            f.prefetch(F, x, columns[min(k + PREFETCH_DISTANCE, last)])
-            total = f.add(F, total, f.mul(F, f.load(F, coefficients, k), f.load(F, x, columns[k])))
-        f.store(F, out, row, total)
+    lanes = lanes_of(F)
+    if lanes is None:
+        spmv64.multiply_rows(F, out, row_starts, columns, coefficients, x, start, stop)
+    else:
+        lane_spmv.multiply_rows(lanes, out, row_starts, columns, coefficients, x, start, stop)

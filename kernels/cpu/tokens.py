@@ -9,7 +9,7 @@ a modulus, such a kernel can be cached by numba. Inside a kernel:
 
 import hashlib
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from numba import types
 from numba.core.imputils import lower_getattr_generic
@@ -19,10 +19,17 @@ from numba.extending import NativeValue, infer_getattr, models, register_model, 
 from kernels.fields import Field, Group, QuadraticField
 
 
+class Description(Protocol):
+    """A dataclass whose repr tells all of it."""
+
+    @property
+    def name(self) -> str: ...
+
+
 class TokenType(types.Type):
     """A numba type that stands for one description; equal descriptions have equal types."""
 
-    def __init__(self, description: Field | QuadraticField | Group) -> None:
+    def __init__(self, description: Description) -> None:
         self.description = description
         content = hashlib.sha256(repr(description).encode()).hexdigest()
         super().__init__(name=f"{description.name}.{content[:16]}")

@@ -2,101 +2,104 @@
 
 F is a `Field` or `QuadraticField`; arrays are (n, L) or (n, 2, L), uint64, C-contiguous, in Montgomery form
 unless said otherwise. `out` may be one of the inputs. Chunks of one vector may run side by side.
+
+Eight elements at once where the processor can (`kernels.cpu.lanes`), else, and for a rest of fewer than
+eight, one after the other in 64-bit limbs.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
-from kernels.cpu import field as f
+from kernels.cpu import lane_vectors, vectors64
+from kernels.cpu.lanes import LANES, LaneField, lanes_of
+from kernels.cpu.vectors64 import INVERSION_BLOCK, batch_inverse, first_not_below_modulus
+from kernels.encoding import Limbs, ints_to_limbs
+from kernels.fields import Field, QuadraticField
 
-INVERSION_BLOCK = 1024  # elements that share an inversion: it costs some 200 products, so under 1 each
+__all__ = [
+    "INVERSION_BLOCK",
+    "batch_inverse",
+    "first_not_below_modulus",
+    "from_montgomery",
+    "multiply",
+    "multiply_subtract",
+    "scale",
+    "scale_by_powers",
+    "to_montgomery",
+]
 
 
-@njit(cache=True, nogil=True)
-def to_montgomery(F: Any, out: Any, a: Any, start: int, stop: int) -> None:
+def to_montgomery(F: Field | QuadraticField, out: Limbs, a: Limbs, start: int, stop: int) -> None:
     """out = a, from canonical integers below the modulus to Montgomery form."""
-    for i in range(start, stop):
-        f.store(F, out, i, f.to_montgomery(F, f.load(F, a, i)))
+    factor = F.montgomery_r2 if isinstance(F, Field) else 0
+    _split(F, _scale_by(factor), vectors64.to_montgomery, (out, a), start, stop)
 
 
-@njit(cache=True, nogil=True)
-def from_montgomery(F: Any, out: Any, a: Any, start: int, stop: int) -> None:
+def from_montgomery(F: Field | QuadraticField, out: Limbs, a: Limbs, start: int, stop: int) -> None:
     """out = a, from Montgomery form to canonical integers."""
-    for i in range(start, stop):
-        f.store(F, out, i, f.from_montgomery(F, f.load(F, a, i)))
+    _split(F, _scale_by(1), vectors64.from_montgomery, (out, a), start, stop)
 
 
-@njit(cache=True, nogil=True)
-def first_not_below_modulus(F: Any, a: Any, start: int, stop: int) -> int:
-    """Index of the first element that is not fully reduced, canonical or Montgomery alike; −1 for none."""
-    for i in range(start, stop):
-        if not f.is_reduced(F, f.load(F, a, i)):
-            return i
-    return -1
-
-
-@njit(cache=True, nogil=True)
-def multiply(F: Any, out: Any, a: Any, b: Any, start: int, stop: int) -> None:
+def multiply(F: Field | QuadraticField, out: Limbs, a: Limbs, b: Limbs, start: int, stop: int) -> None:
     """out = a·b, element by element."""
-    for i in range(start, stop):
-        f.store(F, out, i, f.mul(F, f.load(F, a, i), f.load(F, b, i)))
+    _split(F, lane_vectors.multiply, vectors64.multiply, (out, a, b), start, stop)
 
 
-@njit(cache=True, nogil=True)
-def multiply_subtract(F: Any, out: Any, a: Any, b: Any, c: Any, start: int, stop: int) -> None:
+def multiply_subtract(
+    F: Field | QuadraticField, out: Limbs, a: Limbs, b: Limbs, c: Limbs, start: int, stop: int
+) -> None:
     """out = a·b − c, element by element."""
-    for i in range(start, stop):
-        product = f.mul(F, f.load(F, a, i), f.load(F, b, i))
-        f.store(F, out, i, f.sub(F, product, f.load(F, c, i)))
+    _split(F, lane_vectors.multiply_subtract, vectors64.multiply_subtract, (out, a, b, c), start, stop)
 
 
-@njit(cache=True, nogil=True)
-def scale(F: Any, out: Any, a: Any, factor: Any, start: int, stop: int) -> None:
+def scale(F: Field | QuadraticField, out: Limbs, a: Limbs, factor: Limbs, start: int, stop: int) -> None:
     """out = factor·a; factor is an array of one element."""
-    value = f.load(F, factor, 0)
-    for i in range(start, stop):
-        f.store(F, out, i, f.mul(F, value, f.load(F, a, i)))
+    _split(F, lane_vectors.scale, vectors64.scale, (out, a, factor), start, stop)
 
 
-@njit(cache=True, nogil=True)
-def power(F: Any, base: Any, exponent: int) -> Any:
-    """base^exponent of one element, for a kernel to call; exponent ≥ 0."""
-    result = f.one(F)
-    while exponent:
-        if exponent & 1:
-            result = f.mul(F, result, base)
-        base = f.square(F, base)
-        exponent >>= 1
-    return result
-
-
-@njit(cache=True, nogil=True)
-def scale_by_powers(F: Any, out: Any, a: Any, first: Any, ratio: Any, start: int, stop: int) -> None:
+def scale_by_powers(
+    F: Field | QuadraticField, out: Limbs, a: Limbs, first: Limbs, ratio: Limbs, start: int, stop: int
+) -> None:
     """out[i] = a[i]·first·ratio^i, whatever the chunk; first and ratio are arrays of one element."""
-    step = f.load(F, ratio, 0)
-    factor = f.mul(F, f.load(F, first, 0), power(F, step, start))
-    for i in range(start, stop):
-        f.store(F, out, i, f.mul(F, f.load(F, a, i), factor))
-        factor = f.mul(F, factor, step)
+    _split(F, _scale_by_powers, vectors64.scale_by_powers, (out, a, first, ratio), start, stop)
 
 
-@njit(cache=True, nogil=True)
-def batch_inverse(F: Any, a: Any, start: int, stop: int) -> None:
-    """a = 1/a in place; zeros stay zero. Three products an element (Montgomery's trick)."""
-    prefixes = np.empty_like(a[: min(INVERSION_BLOCK, stop - start)])
-    for low in range(start, stop, INVERSION_BLOCK):
-        high = min(low + INVERSION_BLOCK, stop)
-        product = f.one(F)
-        for i in range(low, high):
-            f.store(F, prefixes, i - low, product)
-            value = f.load(F, a, i)
-            if not f.is_zero(F, value):
-                product = f.mul(F, product, value)
-        inverse = f.inverse(F, product)
-        for i in range(high - 1, low - 1, -1):
-            value = f.load(F, a, i)
-            if not f.is_zero(F, value):
-                f.store(F, a, i, f.mul(F, inverse, f.load(F, prefixes, i - low)))
-                inverse = f.mul(F, inverse, value)
+def _scale_by(factor: int) -> Callable[..., None]:
+    """A kernel for lanes that takes the Montgomery product of every element and a number."""
+
+    def kernel(F: LaneField, out: Limbs, a: Limbs, start: int, stop: int) -> None:
+        lane_vectors.scale(F, out, a, ints_to_limbs([factor], F.words), start, stop)
+
+    return kernel
+
+
+def _scale_by_powers(
+    F: LaneField, out: Limbs, a: Limbs, first: Limbs, ratio: Limbs, start: int, stop: int
+) -> None:
+    powers = np.empty((LANES + 1, F.words), np.uint64)
+    vectors64.first_powers(F.field, powers, first, ratio, start)
+    lane_vectors.scale_by_powers(F, out, a, powers, start, stop)
+
+
+def _lanes(F: Field | QuadraticField) -> LaneField | None:
+    """Pairs are multiplied one after the other: only preparations do it, and only few."""
+    return lanes_of(F) if isinstance(F, Field) else None
+
+
+def _split(
+    F: Field | QuadraticField,
+    eight: Callable[..., None],
+    single: Callable[..., None],
+    arrays: tuple[Limbs, ...],
+    start: int,
+    stop: int,
+) -> None:
+    """Whole groups of eight to one kernel, where the field has lanes, and the rest to the other."""
+    lanes, middle = _lanes(F), start
+    if lanes is not None:
+        middle += (stop - start) // LANES * LANES
+        if start < middle:
+            eight(lanes, *arrays, start, middle)
+    if middle < stop:
+        single(F, *arrays, middle, stop)

@@ -5,6 +5,7 @@ import pytest
 from groth16 import sizes
 from groth16.witness import read_witness
 from groth16.zkey import POINT_SECTIONS, read_proving_key
+from kernels.cpu.batch_affine import BLOCK
 from tests.groth16.samples import CURVES, sample
 
 
@@ -18,3 +19,7 @@ def test_sizes_are_those_of_the_arrays(curve: str) -> None:
     assert sizes.phase1_bytes(key.header) == 2 * vector + vector // 2
     assert sizes.phase2_bytes(key.header) >= witness.values.nbytes + vector
     assert sizes.phase2_bytes(key.header, threads=4) > sizes.phase2_bytes(key.header)
+
+
+def test_a_block_of_points_is_the_kernels() -> None:
+    assert sizes.MSM_BLOCK_POINTS == BLOCK

@@ -19,12 +19,12 @@ told = []
 with kernels.cache.first_use_told("test", told.append):
     pass
 import numpy as np
-from kernels.cpu import field, ntt, spmv, vectors
+from kernels.cpu import field, ntt, spmv, vectors64
 from kernels.fields import BN254
 compiled = list(__import__("pathlib").Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbi"))
 a = np.ones((1, 4), np.uint64)
-vectors.multiply(BN254.fr, a, a, a, 0, 1)
-hits = sum(vectors.multiply.stats.cache_hits.values())
+vectors64.multiply(BN254.fr, a, a, a, 0, 1)
+hits = sum(vectors64.multiply.stats.cache_hits.values())
 path = os.environ["NUMBA_CACHE_DIR"]
 print(json.dumps([before, bool(told), bool(compiled), hits, path]))
 """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernels.cpu import fixed_base
-from kernels.cpu.fixed_base import BLOCK, multiply_generator
+from kernels.cpu.fixed_base import FEWEST_SCALARS_A_TASK, multiply_generator
 from kernels.encoding import decode_points, ints_to_limbs
 from kernels.parallel import PoolRunner, serial
 from tests.kernels.points import GROUPS, multiples, multiply, name
@@ -36,8 +36,8 @@ def test_every_window_width(G):
 
 
 @each_group
-@pytest.mark.parametrize("n", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 1])
-def test_blocks_and_threads(G, n):
+@pytest.mark.parametrize("n", [FEWEST_SCALARS_A_TASK + i for i in (-1, 0, 1, 257)])
+def test_tasks_and_threads(G, n):
     """All scalars are small or minus that, so that a table of py_ecc's sums checks each."""
     scalars = [(i % 40 if i % 3 else -(i % 40)) % G.order for i in range(n)]
     with ThreadPoolExecutor(2) as pool:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 
 from kernels.cpu import msm as module
-from kernels.cpu.msm import msm, signed_digit, window_bias, window_count
+from kernels.cpu.batch_affine import BLOCK, sum_groups
+from kernels.cpu.msm import msm
 from kernels.encoding import encode_points, ints_to_limbs
 from kernels.fields import BLS12_381, BN254
 from kernels.parallel import PoolRunner, serial
@@ -27,7 +27,6 @@ from tests.kernels.points import (
 )
 
 each_group = pytest.mark.parametrize("G", GROUPS, ids=name)
-WORDS = [1 << 64, 1 << 128, 1 << 192, 1 << 253]
 SIZES = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65]
 
 
@@ -69,6 +68,40 @@ def test_equal_and_opposite_points_and_infinity_in_one_bucket(G):
         check(G, [3, -3, 3, 0, -3, 3, 3], [scalar] * 7)
         check(G, [0, 0, 0], [scalar] * 3)
     check(G, [7, 7], [1, G.order - 1])
+
+
+@each_group
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 64])
+def test_every_point_and_every_scalar_equal(G, n):
+    for scalar in (1, 2, 1 << 63, G.order // 3, G.order - 1):
+        check(G, [5] * n, [scalar] * n)
+        check(G, [5 - 10 * (i % 2) for i in range(n)], [scalar] * n)
+
+
+@each_group
+def test_scalars_of_each_kind_alone_and_together(G):
+    rng = random.Random(5)
+    kinds = [[0], [1], [G.order - 1], [0, 1], [1, G.order - 1], [2, (1 << 64) - 1], [1 << 64, G.order - 2]]
+    kinds += [[G.order - (1 << 64) + 1, G.order - (1 << 64), G.order - (1 << 64) - 1, G.order - (1 << 63)]]
+    for kind in [*kinds, [scalar for each in kinds for scalar in each]]:
+        check(G, [rng.randrange(-39, 40) for _ in range(70)], [rng.choice(kind) for _ in range(70)])
+
+
+@each_group
+def test_a_few_long_scalars_among_many_bits(G):
+    rng = random.Random(6)
+    scalars = [rng.randrange(2) for _ in range(300)]
+    scalars[7], scalars[90], scalars[299] = G.order - 5, 1 << 200, 1 << 40
+    check(G, [rng.choice([0, 0, 3, -4, 38]) for _ in range(300)], scalars)
+
+
+@pytest.mark.parametrize("G", [BN254.g1, BLS12_381.g1], ids=name)
+@pytest.mark.parametrize("scalar", [1, 12345, BN254.g1.order // 7])
+def test_buckets_larger_than_a_block(G, scalar):
+    n = 2 * BLOCK + 3
+    check(G, [1 + i % 39 for i in range(n)], [scalar] * n)
+    check(G, [7] * n, [scalar] * n)
+    check(G, [7 - 14 * (i % 2) for i in range(n)], [scalar] * n)
 
 
 @each_group
@@ -114,11 +147,11 @@ def test_read_only_and_unaligned_inputs_share_one_compiled_kernel():
     G = BN254.g1
     points, scalars = encode_points(G, multiples(G, 9)), ints_to_limbs(range(9), 4)
     expected = msm(G, points, scalars, serial)
-    compiled = len(module._add_window.signatures)
+    compiled = len(sum_groups.signatures)
     shifted = [np.frombuffer(b"12" + a.tobytes(), np.uint8)[2:].view(np.uint64) for a in (points, scalars)]
     got = msm(G, shifted[0].reshape(points.shape), shifted[1].reshape(scalars.shape), serial)
     assert np.array_equal(got, expected)
-    assert len(module._add_window.signatures) == compiled
+    assert len(sum_groups.signatures) == compiled
 
 
 @pytest.mark.parametrize("G", [BN254.g1, BLS12_381.g2], ids=name)
@@ -130,25 +163,3 @@ def test_misshapen_inputs_are_refused(G):
     for wrong in (points[:, 0], points.reshape(3, -1), points.astype(np.int64)):
         with pytest.raises(ValueError, match="points are"):
             msm(G, wrong, scalars, serial)
-
-
-@njit
-def digits(scalars, bias, window_bits, count):
-    return [signed_digit(scalars, 1, bias, window_bits, window) for window in range(count)]
-
-
-@pytest.mark.parametrize("order", [BN254.fr.modulus, BLS12_381.fr.modulus])
-@given(data=st.data(), bits=st.integers(2, 16))
-@settings(max_examples=100, deadline=None)
-def test_digits_make_up_the_scalar(order, data, bits):
-    scalar = data.draw(
-        st.sampled_from([0, 1, order - 1, *(edge - i for edge in WORDS for i in (0, 1))])
-        | st.integers(0, order - 1)
-    )
-    count = window_count(order, bits)
-    found = digits(ints_to_limbs([7, scalar], 4), window_bias(bits, count), bits, count)
-    half = 1 << (bits - 1)
-    assert all(-half <= digit < half for digit in found)
-    assert sum(int(digit) << bits * window for window, digit in enumerate(found)) == scalar
-    if scalar < half:
-        assert not any(found[1:])  # small scalars cost one addition

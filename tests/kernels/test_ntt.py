@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.cpu.ntt import PASS_LEVELS, Domain, domain_of
+from kernels.cpu import ifma
+from kernels.cpu.lane_ntt import LEAST_LOG2_SIZE
+from kernels.cpu.ntt import TILE_BITS, Domain, domain_of
+from kernels.cpu.ntt64 import PASS_LEVELS
 from kernels.encoding import from_montgomery_ints, to_montgomery_limbs
 from kernels.fields import CURVES, Field
 from kernels.parallel import PoolRunner, serial
@@ -16,6 +19,15 @@ from kernels.parallel import PoolRunner, serial
 FIELDS = [curve.fr for curve in CURVES.values()]
 every_curve = pytest.mark.parametrize("field", FIELDS, ids=CURVES)
 F97 = Field("F97", 97, 1)  # 2-adicity 5: a field whose whole range of domains can be tried
+VARIANTS = ["off", "auto" if ifma.available() else "emulated"]
+
+
+@pytest.fixture(autouse=True, scope="module", params=VARIANTS)
+def variant(request):
+    """Lanes off and on; on, with emulated instructions where the processor lacks them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernels.cpu.lane_tokens.CHOICE", request.param)
+        yield
 
 
 def evaluate(coefficients, x, p):
@@ -51,8 +63,10 @@ def test_small_domains(field, data):
 
 
 @every_curve
-@pytest.mark.parametrize("log2_size", [PASS_LEVELS, PASS_LEVELS + 1, 2 * PASS_LEVELS + 1])
-def test_domains_of_one_two_and_three_passes(field, log2_size):
+@pytest.mark.parametrize(
+    "log2_size", [LEAST_LOG2_SIZE, PASS_LEVELS, 2 * TILE_BITS, 2 * PASS_LEVELS, 2 * PASS_LEVELS + 1]
+)
+def test_domains_of_few_and_many_passes(field, log2_size):
     """Too large for all values by hand: some points of each."""
     n, p = 1 << log2_size, field.modulus
     generator = random.Random(log2_size)
@@ -70,7 +84,7 @@ def test_domains_of_one_two_and_three_passes(field, log2_size):
     assert from_montgomery_ints(field, a) == coefficients
 
 
-@pytest.mark.parametrize("log2_size", [3, 10, 12])
+@pytest.mark.parametrize("log2_size", [3, 9, 12])
 def test_threads_give_the_same(log2_size):
     field, n = FIELDS[0], 1 << log2_size
     start = to_montgomery_limbs(field, range(1, n + 1))
@@ -130,4 +144,4 @@ def test_domains_are_kept_and_shared_between_threads():
     assert all(domain is domains[0] for domain in domains)
     assert domains[0] is not domain_of(field, 8)
     assert domain_of(FIELDS[1], 9) is not domains[0]
-    assert domains[0].table_bytes == 2**9 // 2 * 32
+    assert domains[0].table_bytes // 32 in (2**9 // 2, 2**9 // 2 + 1)

@@ -5,11 +5,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.cpu import ifma
 from kernels.cpu.spmv import multiply_rows
 from kernels.encoding import from_montgomery_ints, ints_to_limbs, to_montgomery_limbs
 from kernels.fields import CURVES, Field
 
+VARIANTS = ["off", "auto" if ifma.available() else "emulated"]
 every_curve = pytest.mark.parametrize("field", [curve.fr for curve in CURVES.values()], ids=CURVES)
+
+
+@pytest.fixture(autouse=True, scope="module", params=VARIANTS)
+def variant(request):
+    """Lanes off and on; on, with emulated instructions where the processor lacks them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernels.cpu.lane_tokens.CHOICE", request.param)
+        yield
 
 
 def product(field: Field, rows, x, start=0, stop=None):
@@ -33,7 +43,7 @@ def test_rows(field, data):
     numbers = st.sampled_from([0, 1, p - 1]) | st.integers(0, p - 1)
     x = data.draw(st.lists(numbers, min_size=1, max_size=8))
     entry = st.tuples(st.integers(0, len(x) - 1), numbers)  # a column may come twice
-    rows = data.draw(st.lists(st.lists(entry, max_size=5), max_size=6))
+    rows = data.draw(st.lists(st.lists(entry, max_size=12), max_size=12))
     assert product(field, rows, x) == [sum(c * x[k] for k, c in row) % p for row in rows]
 
 
