@@ -20,6 +20,7 @@ PROGRESS = (
     "still making the key",
     "development key in",
     "preparing to simulate",
+    "simulating",
     "starting a Prefect server",
     "loading Prefect",
 )
