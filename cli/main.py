@@ -10,7 +10,6 @@ import errno
 import os
 import signal
 import sys
-from importlib.metadata import version
 from types import FrameType
 from typing import NoReturn
 
@@ -38,7 +37,7 @@ REFUSALS = {
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(version("cuzk"), prog_name="cuzk")
+@click.version_option(package_name="cuzk", prog_name="cuzk")
 def cli() -> None:
     """Prove batches of Groth16 proofs on machines you own, inside one memory budget.
 

@@ -2,26 +2,33 @@
 
 The sections and keys are those of the Rust daemon cuzk, so that its file can be used as it is; `[history]`
 and `[circuits.NAME]` are additions.
+
+What needs pydantic is loaded when it is first asked for: a single proof needs units and names only.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from config.environment import environment, history_url, home
 from config.errors import ConfigError
-from config.load import load_config
-from config.model import (
-    CircuitConfig,
-    Config,
-    DaemonConfig,
-    GpusConfig,
-    HistoryConfig,
-    LoggingConfig,
-    MemoryConfig,
-    PipelineConfig,
-    SchedulerConfig,
-    SrsConfig,
-    SynthesisConfig,
-)
 from config.names import nearest
 from config.units import format_size, parse_budget, parse_duration, parse_size
+
+if TYPE_CHECKING:
+    from config.load import load_config
+    from config.model import (
+        CircuitConfig,
+        Config,
+        DaemonConfig,
+        GpusConfig,
+        HistoryConfig,
+        LoggingConfig,
+        MemoryConfig,
+        PipelineConfig,
+        SchedulerConfig,
+        SrsConfig,
+        SynthesisConfig,
+    )
 
 __all__ = [
     "CircuitConfig",
@@ -46,3 +53,9 @@ __all__ = [
     "parse_duration",
     "parse_size",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module("config.load" if name == "load_config" else "config.model"), name)
+    raise AttributeError(f"module 'config' has no attribute {name!r}")

@@ -1,13 +1,19 @@
 """Circuits by name: where their files are."""
 
+from __future__ import annotations
+
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import examples
-from config import CircuitConfig, Config, nearest
+from config import nearest
 from engine.errors import EngineError
 from policy import Priority
+
+if TYPE_CHECKING:
+    from config import CircuitConfig, Config
 
 
 @dataclass(frozen=True)

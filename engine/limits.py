@@ -1,15 +1,21 @@
 """What the policy may hand out on this machine: bytes, synthesis slots and devices, from the settings."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil  # type: ignore[import-untyped]  # it ships no types
 
-from config import Config, format_size
+from config import format_size
 from engine import cgroup
 from engine.errors import EngineError
 from policy import Device, Limits
+
+if TYPE_CHECKING:
+    from config import Config
 
 
 @dataclass(frozen=True)

@@ -108,9 +108,9 @@ def test_the_first_run_says_that_it_compiles(
     assert ["compiling" in line for line in told] == [True, True]  # the first setup and the first proof
 
 
-def test_a_single_proof_pays_for_no_database() -> None:
+def test_a_single_proof_pays_for_no_database_and_no_settings() -> None:
     code = "import sys, engine.single; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert not {"sqlalchemy", "alembic", "prefect"} & set(loaded.stdout.split())
+    assert not {"sqlalchemy", "alembic", "prefect", "pydantic"} & set(loaded.stdout.split())
