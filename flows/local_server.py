@@ -78,8 +78,15 @@ class LocalServer:
             deadline_s = time.monotonic() + STOP_WITHIN_S
             while self.is_alive() and time.monotonic() < deadline_s:
                 time.sleep(0.05)
-        with suppress(ChildProcessError):  # it is the child of whoever started it
-            os.waitpid(self.pid, os.WNOHANG)
+        self._reap()
+
+    def _reap(self) -> None:
+        """Take note of its end, so that no zombie is left; it is the child of whoever started it."""
+        deadline_s = time.monotonic() + STOP_WITHIN_S
+        with suppress(ChildProcessError):
+            # A process whose first thread has ended looks dead and cannot be waited for until all have.
+            while os.waitpid(self.pid, os.WNOHANG) == (0, 0) and time.monotonic() < deadline_s:
+                time.sleep(0.01)
 
 
 @contextmanager
