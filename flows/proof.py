@@ -7,7 +7,8 @@ times, and a proof that waits for memory occupies neither a task nor a thread.
 import asyncio
 
 import engine
-from engine import ProofRequest, ProofResult, StageSummary
+from engine import ProofRequest, ProofResult
+from tasks.follow import Ended
 from tasks.key import Key
 from tasks.load import load
 from tasks.prove import prove
@@ -39,7 +40,7 @@ def partition_keys(proof_id: str, request: ProofRequest) -> list[Key]:
     return [Key(proof_id, f"{request.name} [{index + 1}/{count}]", index) for index in range(count)]
 
 
-async def _follow_partition(key: Key, loaded: StageSummary) -> StageSummary:
+async def _follow_partition(key: Key, loaded: Ended) -> Ended:
     """The partition's tasks, one after the other; what is given as `wait_for` is an edge of the DAG."""
     current = engine.current()
     await current.wait_started(key.proof_id, "synthesize", key.partition)

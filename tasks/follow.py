@@ -8,19 +8,26 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 import engine
-from engine import StageSummary
 from engine.proofs import Stage
 from tasks.key import Key
 
-# Prefect walks, hashes and keeps what a task is given and returns. So tasks are given keys and return a few
-# words; what is large never leaves the engine.
+# Prefect walks, hashes and keeps what a task is given and returns. So tasks are given keys and return
+# nothing to speak of; what is large never leaves the engine.
 OPTIONS: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False}
 
 started: Counter[str] = Counter()
 """How many tasks of each flow run have started in this process, by the flow run's id."""
 
 
-async def follow(key: Key, stage: Stage) -> StageSummary:
+class Ended:
+    """What a task returns, for those that come after it to be given: an edge of the DAG.
+
+    Prefect knows an edge by the identity of a result or of its parts, and equal words in the results of two
+    tasks may be one object. This has no parts, and each is its own.
+    """
+
+
+async def follow(key: Key, stage: Stage) -> Ended:
     """Wait until the stage is finished. Raises ProofFailed or ProofCancelled where it never will be.
 
     To be called once the stage has started: what a proof waits for, memory above all, is awaited outside of
@@ -29,7 +36,7 @@ async def follow(key: Key, stage: Stage) -> StageSummary:
     note_start()
     summary = await engine.current().wait_finished(key.proof_id, stage, key.partition)
     get_run_logger().info("%s, %.2f s", summary.detail, summary.seconds)
-    return summary
+    return Ended()
 
 
 def note_start() -> None:

@@ -2,12 +2,11 @@
 
 from prefect import task
 
-from engine import StageSummary
-from tasks.follow import OPTIONS, follow
+from tasks.follow import OPTIONS, Ended, follow
 from tasks.key import Key
 
 
 @task(task_run_name="load {key.name}", **OPTIONS)
-async def load(key: Key) -> StageSummary:
+async def load(key: Key) -> Ended:
     """Wait until what the proof's partitions share is in memory."""
     return await follow(key, "load")

@@ -2,12 +2,11 @@
 
 from prefect import task
 
-from engine import StageSummary
-from tasks.follow import OPTIONS, follow
+from tasks.follow import OPTIONS, Ended, follow
 from tasks.key import Key
 
 
 @task(task_run_name="synthesize {key.name}", **OPTIONS)
-async def synthesize(key: Key) -> StageSummary:
+async def synthesize(key: Key) -> Ended:
     """Wait until the partition is synthesized."""
     return await follow(key, "synthesize")

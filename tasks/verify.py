@@ -3,13 +3,12 @@
 from prefect import get_run_logger, task
 
 import engine
-from engine import StageSummary
-from tasks.follow import OPTIONS, follow, note_start
+from tasks.follow import OPTIONS, Ended, follow, note_start
 from tasks.key import Key
 
 
 @task(task_run_name="verify {key.name}", **OPTIONS)
-async def verify(key: Key) -> StageSummary:
+async def verify(key: Key) -> Ended:
     """Wait until the partition's proof is verified."""
     return await follow(key, "verify")
 

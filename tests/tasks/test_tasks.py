@@ -14,6 +14,7 @@ from prefect.logging import disable_run_logger
 import engine
 from engine import ProofFailed, ProofResult, StageSummary
 from tasks.follow import started
+from tasks.follow import Ended
 from tasks.key import Key
 from tasks.load import load
 from tasks.prove import prove
@@ -59,7 +60,9 @@ def run(function: Callable[[Key], Coroutine[Any, Any, Any]]) -> Any:
 
 @pytest.mark.parametrize("stage", ["load", "synthesize", "prove", "verify"])
 def test_a_task_waits_for_its_stage(stage: str, current: Engine) -> None:
-    assert run(TASKS[stage].fn) == SUMMARY
+    ended = run(TASKS[stage].fn)
+    assert isinstance(ended, Ended)
+    assert vars(ended) == {}  # Prefect takes equal words in two results for an edge between their tasks
     assert current.asked == [("proof-id", stage, 2)]
 
 
