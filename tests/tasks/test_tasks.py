@@ -1,4 +1,4 @@
-"""Each task waits for its own stage, hands back its words, and lets errors through; nothing is kept of it."""
+"""Each task waits for its own stage, keeps nothing of it, and lets errors through."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -13,8 +13,7 @@ from prefect.logging import disable_run_logger
 
 import engine
 from engine import ProofFailed, ProofResult, StageSummary
-from tasks.follow import started
-from tasks.follow import Ended
+from tasks.follow import Ended, started
 from tasks.key import Key
 from tasks.load import load
 from tasks.prove import prove
