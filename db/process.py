@@ -8,7 +8,7 @@ import socket
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
-import psutil  # type: ignore[import-untyped]  # it ships no types
+import psutil
 
 _SAME_START = timedelta(seconds=2)  # start times are known to 10 ms; a clock set anew moves them a little
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import psutil  # type: ignore[import-untyped]  # it ships no types
+import psutil
 
 
 @dataclass(frozen=True)
