@@ -14,6 +14,7 @@ LANES = 8
 LIMB_BITS = 52
 LIMB_MASK = (1 << LIMB_BITS) - 1
 VECTOR = ir.VectorType(I64, LANES)
+Vectors = list[Any]  # llvmlite values of type VECTOR, the least significant limb or word first
 SIGNATURE = ir.FunctionType(VECTOR, [VECTOR] * 3)
 WIDE = ir.VectorType(ir.IntType(128), LANES)
 

@@ -8,8 +8,8 @@ from numba import types
 
 from kernels.cpu import lane_memory
 from kernels.cpu.ifma import LANES, VECTOR
+from kernels.cpu.lane_field import LaneField
 from kernels.cpu.lane_tokens import check, check_array, check_indices, flatten, lane_intrinsic, pack
-from kernels.cpu.limbs52 import LaneField
 from kernels.cpu.words import I64
 
 # ruff: noqa: ARG001 — numba gives an intrinsic its typing context first, wanted or not

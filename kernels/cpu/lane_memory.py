@@ -10,7 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kernels.cpu.ifma import LANES, LIMB_BITS, LIMB_MASK, VECTOR, splat
+from kernels.cpu.ifma import LANES, LIMB_BITS, LIMB_MASK, VECTOR, Vectors, splat
 from kernels.cpu.words import I64, Builder
 
 INT32 = ir.IntType(32)
@@ -18,8 +18,6 @@ EVEN = (0, 8, 2, 10, 4, 12, 6, 14)  # the even numbers of both operands, in turn
 ODD = (1, 9, 3, 11, 5, 13, 7, 15)
 EVEN_PAIRS = (0, 1, 8, 9, 4, 5, 12, 13)  # the same of pairs
 ODD_PAIRS = (2, 3, 10, 11, 6, 7, 14, 15)
-
-Vectors = list[Any]
 
 
 def load_rows(builder: Builder, pointers: Sequence[Any], words: int) -> Vectors:

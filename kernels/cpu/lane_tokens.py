@@ -15,9 +15,9 @@ from numba.extending import NativeValue, infer_getattr, intrinsic, models, regis
 from numpy.typing import NDArray
 
 from kernels.cpu import ifma
-from kernels.cpu import limbs52 as code
 from kernels.cpu.ifma import LANES, VECTOR
-from kernels.cpu.limbs52 import LaneField
+from kernels.cpu.lane_field import LaneField, supports
+from kernels.cpu.lane_sums import halves
 from kernels.cpu.tokens import TokenType, field_type
 from kernels.fields import Field, QuadraticField
 
@@ -38,7 +38,7 @@ def lanes_of(field: Field | QuadraticField) -> LaneField | None:
 def _lanes(field: Field | QuadraticField, choice: str) -> LaneField | None:
     if choice not in ("auto", "off", "emulated"):
         raise ValueError(f"CUZK_LANES is {choice!r}, expected auto, off or emulated")
-    if choice == "off" or not code.supports(field) or (choice == "auto" and not ifma.available()):
+    if choice == "off" or not supports(field) or (choice == "auto" and not ifma.available()):
         return None
     return LaneField(field, emulated=choice == "emulated")
 
@@ -155,7 +155,7 @@ def flatten(builder: Any, value: Any) -> list[Any]:
 def pack(builder: Any, lanes: LaneField, vectors: list[Any]) -> Any:
     """The inverse of `_flatten`."""
     if isinstance(lanes.field, QuadraticField):
-        parts = [pack(builder, lanes.base, half) for half in code.halves(vectors)]
+        parts = [pack(builder, lanes.base, half) for half in halves(vectors)]
     else:
         parts = vectors
     packed = ir.Constant(ir.ArrayType(parts[0].type, len(parts)), ir.Undefined)

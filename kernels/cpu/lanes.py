@@ -28,7 +28,7 @@ from typing import Any
 from numba import types
 from numba.core.errors import TypingError
 
-from kernels.cpu import limbs52 as code
+from kernels.cpu import lane_reductions, lane_sums, limbs52
 from kernels.cpu.ifma import LANES
 from kernels.cpu.lane_arrays import (
     broadcast_row,
@@ -40,8 +40,8 @@ from kernels.cpu.lane_arrays import (
     store,
     store_rows,
 )
+from kernels.cpu.lane_field import LaneField
 from kernels.cpu.lane_tokens import check, empty, flatten, lane_intrinsic, lanes_of, literal_intrinsic, pack
-from kernels.cpu.limbs52 import LaneField
 from kernels.fields import QuadraticField
 
 __all__ = [
@@ -167,7 +167,8 @@ def is_zero(context: Any, F: Any, a: Any) -> Any:
     check(F, a)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        return code.as_mask(builder, code.is_zero(builder, F.description, flatten(builder, arguments[1])))
+        zeros = lane_reductions.is_zero(builder, F.description, flatten(builder, arguments[1]))
+        return lane_sums.as_mask(builder, zeros)
 
     return types.uint8(F, a), codegen
 
@@ -181,7 +182,7 @@ def select(context: Any, F: Any, mask: Any, a: Any, b: Any) -> Any:
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         a, b = (flatten(builder, each) for each in arguments[2:])
-        return pack(builder, F.description, code.select(builder, arguments[1], a, b))
+        return pack(builder, F.description, lane_sums.select(builder, arguments[1], a, b))
 
     return F.element(F, mask, a, b), codegen
 
@@ -197,7 +198,7 @@ def _operation(name: str, F: Any, *operands: Any, multiple: Any = None) -> tuple
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         vectors = [flatten(builder, value) for value in arguments[1 : 1 + len(operands)]]
-        result = code.call(builder, F.description, name, *vectors, multiple=count)
+        result = limbs52.call(builder, F.description, name, *vectors, multiple=count)
         return pack(builder, F.description, result)
 
     return F.element(F, *operands, *literal), codegen
@@ -208,8 +209,8 @@ def _constant(F: Any, value: int) -> tuple[Any, Callable[..., Any]]:
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         lanes = F.description
-        vectors = code.constant(value, lanes.limbs)
-        vectors += code.constant(0, lanes.vectors - lanes.limbs)
+        vectors = lane_sums.constant(value, lanes.limbs)
+        vectors += lane_sums.constant(0, lanes.vectors - lanes.limbs)
         return pack(builder, lanes, vectors)
 
     return F.element(F), codegen
