@@ -57,7 +57,7 @@ types: $(developed)
 	@$(python) -m mypy
 
 pytest: $(developed) node_modules/.package-lock.json
-	@$(python) -m pytest
+	@$(python) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 examples: node_modules/.package-lock.json
 	@examples/build.sh
