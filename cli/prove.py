@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +19,9 @@ from cli.options import (
     say,
     threads_option,
 )
+
+if TYPE_CHECKING:
+    from engine.kept_files import KeptFiles
 
 
 @click.command(short_help="Prove once, in this process, from files.")
@@ -55,7 +59,15 @@ def prove(
     from engine.single import prove_files
 
     outcome = prove_files(
-        zkey, witness, proof, public, wasm=wasm, r1cs=r1cs, threads=threads or available_cores(), report=say
+        zkey,
+        witness,
+        proof,
+        public,
+        wasm=wasm,
+        r1cs=r1cs,
+        derived=_derived_files(),
+        threads=threads or available_cores(),
+        report=say,
     )
     if as_json:
         conclude(json.dumps(outcome.as_dict()), proof, public)
@@ -63,3 +75,13 @@ def prove(
     lines = [f"{stage:<12}{seconds:9.3f} s" for stage, seconds in outcome.seconds.items()]
     lines.append(f"proof in {proof}, public signals in {public}; the proof is valid")
     conclude("\n".join(lines), proof, public)
+
+
+def _derived_files() -> KeptFiles:
+    from config import DERIVED_LIMIT_BYTES, load_config, param_cache, settings_file
+    from engine.catalog import derived_files
+
+    if settings_file() is None:  # what reads settings takes a tenth of a second to load
+        return derived_files(param_cache(), DERIVED_LIMIT_BYTES)
+    srs = load_config().srs
+    return derived_files(srs.param_cache, srs.derived_limit)

@@ -9,7 +9,7 @@ What needs pydantic is loaded when it is first asked for: a single proof needs u
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from config.environment import environment, history_url, home
+from config.environment import DERIVED_LIMIT_BYTES, environment, history_url, home, param_cache, settings_file
 from config.errors import ConfigError
 from config.names import nearest
 from config.units import format_size, parse_budget, parse_duration, parse_size
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "DERIVED_LIMIT_BYTES",
     "CircuitConfig",
     "Config",
     "ConfigError",
@@ -49,9 +50,11 @@ __all__ = [
     "home",
     "load_config",
     "nearest",
+    "param_cache",
     "parse_budget",
     "parse_duration",
     "parse_size",
+    "settings_file",
 ]
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from config.errors import ConfigError
 
+DERIVED_LIMIT_BYTES = 8 * 2**30
+
 
 def environment(name: str) -> str | None:
     """The variable's value, or None where it is not set, or is empty, blank or 0, which name nothing."""
@@ -26,6 +28,19 @@ def home() -> Path:
         return _no_file(Path(state) / "cuzk", f"XDG_STATE_HOME={state}")
     folder = _expanded("~/.local/state/cuzk").absolute()
     return _no_file(folder, str(folder))
+
+
+def settings_file() -> Path | None:
+    """The settings' file where none is named: $CUZK_CONFIG, else ./cuzk.toml if it is there."""
+    if chosen := environment("CUZK_CONFIG"):
+        return Path(chosen).expanduser()
+    beside = Path("cuzk.toml")
+    return beside if beside.exists() else None
+
+
+def param_cache() -> Path:
+    """Where keys and what is derived from them are kept, unless the settings say otherwise."""
+    return home() / "params"
 
 
 def history_url(configured: str | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from config.environment import environment
+from config.environment import settings_file
 from config.errors import ConfigError
 from config.model import CircuitConfig, Config
 from config.names import nearest
@@ -61,7 +61,7 @@ def load_config(path: Path | str | None = None, warn: Callable[[str], None] = wa
     `warn` is given one line for each key that has no effect any more. Raises ConfigError, one line, where the
     file is missing, is not TOML, or has an unknown key or a value of a wrong type, unit or range.
     """
-    found = _find(path)
+    found = Path(path).expanduser() if path else settings_file()
     if found is None:
         return Config()
     tables = _read(found)
@@ -71,14 +71,6 @@ def load_config(path: Path | str | None = None, warn: Callable[[str], None] = wa
         return Config.model_validate(tables, context={"folder": found.absolute().parent})
     except ValidationError as error:
         raise ConfigError(f"{found}: {_describe(error)}") from error
-
-
-def _find(path: Path | str | None) -> Path | None:
-    chosen = path or environment("CUZK_CONFIG")
-    if chosen:
-        return Path(chosen).expanduser()
-    beside = Path("cuzk.toml")
-    return beside if beside.exists() else None
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
-from config.environment import history_url, home
+from config.environment import DERIVED_LIMIT_BYTES, history_url, home, param_cache
 from config.errors import ConfigError
 from config.units import parse_budget, parse_duration, parse_size
 
@@ -74,9 +74,10 @@ class DaemonConfig(_Section):
 
 
 class SrsConfig(_Section):
-    """Where proving keys are kept."""
+    """Where development keys are kept, and what is derived from keys of any kind, up to `derived_limit`."""
 
-    param_cache: FilePath = Field(default_factory=lambda: home() / "params")
+    param_cache: FilePath = Field(default_factory=param_cache)
+    derived_limit: SizeBytes = DERIVED_LIMIT_BYTES
 
 
 class MemoryConfig(_Section):

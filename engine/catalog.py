@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import examples
 from config import nearest
 from engine.errors import EngineError
+from engine.kept_files import NONE, KeptFiles
 from policy import Priority
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class CircuitSpec:
     priority: Priority = Priority.NORMAL
     proving_threads: int = 0
     development: bool = False
+    derived: KeptFiles = NONE  # what is derived from the key (see `key_cache`)
 
     def __post_init__(self) -> None:
         if (self.witness is None) == (self.wasm is None or self.inputs is None):
@@ -48,14 +50,21 @@ class CircuitSpec:
 def resolve(name: str, config: Config) -> CircuitSpec:
     """The circuit of that name in the settings, else the bundled one; EngineError, with the nearest."""
     proving_threads = config.gpus.gpu_threads
+    derived = derived_files(config.srs.param_cache, config.srs.derived_limit)
     if name in config.circuits:
-        return _configured(name, config.circuits[name], proving_threads)
+        return replace(_configured(name, config.circuits[name], proving_threads), derived=derived)
     if name in examples.CIRCUITS:
-        return _bundled(examples.CIRCUITS[name], config.srs.param_cache, proving_threads)
+        bundled = _bundled(examples.CIRCUITS[name], config.srs.param_cache, proving_threads)
+        return replace(bundled, derived=derived)
     known = [*config.circuits, *examples.CIRCUITS]
     guess = nearest(name, known)
     meant = f"did you mean {guess!r}?" if guess else f"there are {', '.join(known)}"
     raise EngineError(f"circuit {name!r} is neither in [circuits] of the settings nor bundled; {meant}")
+
+
+def derived_files(param_cache: Path, limit_bytes: int) -> KeptFiles:
+    """Where what is derived from keys is kept: beside the development keys."""
+    return KeptFiles(param_cache / "derived", limit_bytes)
 
 
 def _configured(name: str, circuit: CircuitConfig, proving_threads: int) -> CircuitSpec:

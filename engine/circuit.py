@@ -15,17 +15,19 @@ from engine.caches import Loader
 from engine.calculator_size import compiled_bytes, instance_bytes
 from engine.catalog import CircuitSpec
 from engine.errors import EngineError
+from engine.key_cache import KeyCache
 from engine.limits import threads
 from groth16 import sizes
 from groth16.errors import InputError
 from groth16.inputs import read_inputs
-from groth16.key_check import check_circuit, check_points
-from groth16.matrices import Matrices, read_matrices
+from groth16.key_check import check_circuit
+from groth16.matrices import Matrices
 from groth16.verification_key import VerificationKey, verification_key_of
 from groth16.witness import Witness, read_witness
 from groth16.witness_calculator import WitnessCalculator
 from groth16.zkey import KeyHeader, ProvingKey, read_header, read_proving_key
 from kernels.cache import first_use_told
+from kernels.cpu.ntt import Domain, domain_of
 from kernels.parallel import Run
 from policy import Circuit, Entry
 
@@ -39,6 +41,14 @@ class LoadedKey:
 
     proving_key: ProvingKey
     verification_key: VerificationKey
+
+
+@dataclass(frozen=True)
+class LoadedMatrices:
+    """The PCE as it is cached: the matrices, and the domain with its table of roots."""
+
+    matrices: Matrices
+    domain: Domain
 
 
 @dataclass(frozen=True)
@@ -133,27 +143,31 @@ def _same_file(path: Path, identity: str, load: Loader, run: Run, first: bool) -
     return loaded
 
 
-def _load_key(spec: CircuitSpec, load: Callable[[Path, Run, bool], object], run: Run, first: bool) -> object:
+def _load_key(
+    spec: CircuitSpec, load: Callable[[CircuitSpec, Run, bool], object], run: Run, first: bool
+) -> object:
     """Load part of the key; what is wrong with one that this program made can be mended by it."""
     try:
-        return load(spec.zkey, run, first)
+        return load(spec, run, first)
     except InputError as error:
         if not spec.key_remedy:
             raise
         raise EngineError(f"{error}{spec.key_remedy}") from error
 
 
-def _load_srs(path: Path, run: Run, first: bool) -> LoadedKey:
-    key = read_proving_key(path)
+def _load_srs(spec: CircuitSpec, run: Run, first: bool) -> LoadedKey:
+    key = read_proving_key(spec.zkey)
     if first:
-        check_points(key, run)
+        KeyCache(spec.derived).check_points(key, run)
     for points in (key.ic, key.a, key.b_g1, key.b_g2, key.c, key.h):
         touch(points, run)
     return LoadedKey(key, verification_key_of(key))
 
 
-def _load_pce(path: Path, _run: Run, _first: bool) -> Matrices:
-    return read_matrices(path)
+def _load_pce(spec: CircuitSpec, run: Run, _first: bool) -> LoadedMatrices:
+    header = read_header(spec.zkey)
+    matrices = KeyCache(spec.derived).matrices(header, run)
+    return LoadedMatrices(matrices, domain_of(header.curve.fr, header.domain_size.bit_length() - 1))
 
 
 def _load_calculator(path: Path, _run: Run, _first: bool) -> WitnessCalculator:

@@ -4,12 +4,11 @@ from collections.abc import Callable
 
 from engine import diagnosis, stages
 from engine.caches import Caches
-from engine.circuit import LoadedKey, OpenCircuit
+from engine.circuit import LoadedKey, LoadedMatrices, OpenCircuit
 from engine.outputs import Outputs
 from engine.pools import Pools
 from engine.work import Work
 from groth16.errors import VerificationFailed
-from groth16.matrices import Matrices
 from groth16.verification_key import VerificationKey
 from groth16.witness_calculator import WitnessCalculator
 from policy import Event, PartitionId, Proved, QuotientDone, Synthesized, Verified
@@ -39,7 +38,7 @@ class PartitionRun:
         compute = circuit.witness_source(self._calculator())
         await self._pools.blocking(stages.witness, work, compute)
         del compute
-        matrices = self._caches.get(circuit.pce_key, Matrices)
+        matrices = self._caches.get(circuit.pce_key, LoadedMatrices).matrices
         run = self._pools.synthesis(work.stop.is_set)
         await self._pools.blocking(stages.synthesize, work, matrices, run)
         return Synthesized(self.partition)
@@ -47,7 +46,9 @@ class PartitionRun:
     async def prove(self) -> Event:
         """Quotient, proof, and the check by pairing; tells of each on the way."""
         work, run = self.work, self._pools.proving(self.work.stop.is_set)
-        await self._pools.blocking(stages.quotient, work, run)
+        domain = self._caches.get(self._circuit.pce_key, LoadedMatrices).domain
+        await self._pools.blocking(stages.quotient, work, domain, run)
+        del domain  # the policy may evict it once the proof is there
         self._send(QuotientDone(self.partition))
         key = self._caches.get(self._circuit.srs_key, LoadedKey)
         verification_key = key.verification_key

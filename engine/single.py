@@ -11,13 +11,13 @@ from typing import Any
 from config import format_size
 from engine import diagnosis, stages
 from engine.catalog import CircuitSpec
-from engine.circuit import LoadedKey, OpenCircuit, compiling_told, open_circuit
+from engine.circuit import LoadedKey, LoadedMatrices, OpenCircuit, compiling_told, open_circuit
 from engine.errors import EngineError
+from engine.kept_files import NONE, KeptFiles
 from engine.limits import memory
 from engine.work import Work
 from groth16.errors import VerificationFailed
 from groth16.key_scalars import domain_size_of
-from groth16.matrices import Matrices
 from groth16.output import check_outputs
 from groth16.proof import write_proof, write_public
 from groth16.r1cs import read_r1cs
@@ -56,9 +56,12 @@ def prove_files(
     threads: int,
     wasm: Path | None = None,
     r1cs: Path | None = None,
+    derived: KeptFiles = NONE,
     report: Report = lambda _: None,
 ) -> Outcome:
     """Prove, check the proof by pairing, and write it. `witness` is the inputs' JSON where `wasm` is given.
+
+    derived: where what is derived from the key is kept (see `key_cache`).
 
     Raises InputError or EngineError, in one line, for what cannot be used. A witness that does not satisfy
     the circuit is named by its first failing constraint where `r1cs` is given.
@@ -73,6 +76,7 @@ def prove_files(
         inputs=None if wasm is None else witness,
         r1cs=r1cs,
         proving_threads=threads,
+        derived=derived,
     )
     with outcome.timed("total"), ThreadPoolExecutor(threads, "kernels") as pool:
         work = _prove(spec, PoolRunner(pool, threads), outcome, report)
@@ -118,13 +122,13 @@ def _prove(spec: CircuitSpec, run: Run, outcome: Outcome, report: Report) -> Wor
 
 def _prove_witness(work: Work, circuit: OpenCircuit, run: Run, outcome: Outcome) -> None:
     with outcome.timed("load"):
-        key, matrices = (circuit.loaders[each](run, True) for each in (circuit.srs_key, circuit.pce_key))
+        key, pce = (circuit.loaders[each](run, True) for each in (circuit.srs_key, circuit.pce_key))
     assert isinstance(key, LoadedKey)
-    assert isinstance(matrices, Matrices)
+    assert isinstance(pce, LoadedMatrices)
     with outcome.timed("synthesize"):
-        stages.synthesize(work, matrices, run)
+        stages.synthesize(work, pce.matrices, run)
     with outcome.timed("quotient"):
-        stages.quotient(work, run)
+        stages.quotient(work, pce.domain, run)
     with outcome.timed("prove"):
         stages.prove(work, key.proving_key, run)
     with outcome.timed("verify"):

@@ -16,6 +16,7 @@ from groth16.verification_key import VerificationKey
 from groth16.verifier import verify as verify_proof
 from groth16.witness import Witness
 from groth16.zkey import ProvingKey, check_pair
+from kernels.cpu.ntt import Domain
 from kernels.encoding import limbs_to_ints
 from kernels.parallel import Run
 
@@ -37,13 +38,13 @@ def synthesize(work: Work, matrices: Matrices, run: Run) -> None:
     work.measure()
 
 
-def quotient(work: Work, run: Run) -> None:
+def quotient(work: Work, domain: Domain, run: Run) -> None:
     """Make the quotient's scalars and free the rest of phase 1."""
     work.check_stop()
     evaluations, work.evaluations = work.evaluations, None
     assert evaluations is not None, "synthesis comes first"
     watched = Watched(evaluations.a, evaluations.b, evaluations.c)
-    work.scalars = quotient_scalars(work.header.curve, evaluations, run)
+    work.scalars = quotient_scalars(domain, evaluations, run)
     del evaluations
     watched.wait_until_free(except_for=work.scalars)  # the scalars may lie in what was a
 

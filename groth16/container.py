@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from groth16.errors import InputError
 
@@ -57,23 +57,22 @@ class Container:
             raise self.wrong(number, "became shorter while it was read")
         return payload
 
-    def map_array(self, number: int, shape: tuple[int, ...]) -> NDArray[np.uint64]:
-        """A section that holds exactly one uint64 array, mapped read-only; perhaps unaligned, as said above.
+    def map_array(self, number: int, shape: tuple[int, ...], dtype: DTypeLike = np.uint64) -> NDArray[Any]:
+        """A section that holds exactly one array, mapped read-only; perhaps unaligned, as said above.
+
+        All processes that map the file share its pages, which the system can drop and read again.
 
         Raises InputError if the section's size is another, naming both.
         """
         section = self.sections[number]
-        self._expect_shape(number, shape)
-        count = section.size_bytes // 8
-        return np.frombuffer(self._mapping, np.uint64, count, section.offset_bytes).reshape(shape)
+        count, item_bytes = math.prod(shape), np.dtype(dtype).itemsize
+        self.expect_bytes(number, count * item_bytes)
+        return np.frombuffer(self._mapping, dtype, count, section.offset_bytes).reshape(shape)
 
     def read_array(self, number: int, shape: tuple[int, ...]) -> NDArray[np.uint64]:
         """The same read into memory of its own: writable, aligned, and whatever becomes of the file."""
-        self._expect_shape(number, shape)
-        return np.frombuffer(bytearray(self.read(number)), np.uint64).reshape(shape)
-
-    def _expect_shape(self, number: int, shape: tuple[int, ...]) -> None:
         self.expect_bytes(number, 8 * math.prod(shape))
+        return np.frombuffer(bytearray(self.read(number)), np.uint64).reshape(shape)
 
     def expect_bytes(self, number: int, expected: int) -> None:
         """Raise InputError unless the section's payload has this size."""

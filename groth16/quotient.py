@@ -8,22 +8,20 @@ over delta, so these values are the scalars of its MSM and no division by Z take
 from __future__ import annotations
 
 from groth16.synthesis import Evaluations, Scalars
-from kernels.cpu.ntt import domain_of
+from kernels.cpu.ntt import Domain
 from kernels.cpu.vectors import from_montgomery, multiply_subtract
-from kernels.fields import Curve
 from kernels.parallel import Run, run_chunks
 
 
-def quotient(curve: Curve, evaluations: Evaluations, run: Run) -> Scalars:
+def quotient(domain: Domain, evaluations: Evaluations, run: Run) -> Scalars:
     """The values of A·B − C on the odd coset: (domain_size, 4) uint64 limbs, canonical, below the modulus.
 
     Takes the arrays out of `evaluations` and overwrites them; the result lies in what was a, and b and c are
-    free when this returns. Raises ValueError for a domain whose double exceeds the field's 2-adicity.
+    free when this returns. Raises ValueError for arrays of another size than the domain's, and for a domain
+    whose double exceeds the field's 2-adicity.
     """
-    field = curve.fr
+    field, domain_size = domain.field, domain.size
     a, b, c = evaluations.take()
-    domain_size = len(a)
-    domain = domain_of(field, domain_size.bit_length() - 1)
     for values in (a, b, c):
         domain.to_odd_coset(values, run)
     run_chunks(run, multiply_subtract, domain_size, field, a, a, b, c)

@@ -35,8 +35,18 @@ def srs_bytes(key: KeyCounts) -> int:
 
 
 def pce_bytes(key: KeyCounts) -> int:
+    """The matrices and the domain's roots, which circuits of one domain size share and each account for."""
+    return matrices_bytes(key) + roots_bytes(key)
+
+
+def matrices_bytes(key: KeyCounts) -> int:
     """A and B as CSR: a coefficient and a column for each term, two row starts for each row of the domain."""
     return key.n_coefficients * (SCALAR_BYTES + 4) + 2 * 8 * (key.domain_size + 1)
+
+
+def roots_bytes(key: KeyCounts) -> int:
+    """The transforms' roots of unity: half as many as the domain has elements, and one."""
+    return (key.domain_size // 2 + 1) * SCALAR_BYTES
 
 
 def witness_bytes(key: KeyCounts) -> int:
@@ -45,8 +55,8 @@ def witness_bytes(key: KeyCounts) -> int:
 
 
 def phase1_bytes(key: KeyCounts) -> int:
-    """What is free again once the quotient h exists: b, c and the transforms' roots. h lies in a's memory."""
-    return 2 * key.domain_size * SCALAR_BYTES + key.domain_size // 2 * SCALAR_BYTES
+    """What is free again once the quotient h exists: b and c. h lies in a's memory."""
+    return 2 * key.domain_size * SCALAR_BYTES
 
 
 def phase2_bytes(key: KeyCounts, threads: int = 1) -> int:

@@ -73,7 +73,7 @@ class KeyHeader:
 
     @cached_property
     def pce_bytes(self) -> int:
-        """The key's matrices in memory."""
+        """The key's matrices and the roots of its domain in memory."""
         return sizes.pce_bytes(self)
 
 

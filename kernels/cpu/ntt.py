@@ -9,9 +9,9 @@ The data is worked on in passes of some levels. A pass copies rows that lie far 
 fits the first cache, so memory is walked once for each pass and not once for each level.
 """
 
-from functools import cache
 from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numba import njit
@@ -86,17 +86,19 @@ class Domain:
 
 
 _domain_lock = Lock()
+_domains: WeakValueDictionary[tuple[str, int], Domain] = WeakValueDictionary()
 
 
 def domain_of(F: Field, log2_size: int) -> Domain:
-    """The domain of this size; made once and kept, also when many threads ask at once."""
+    """The domain of this size, made once for all who hold it, also when many threads ask at once.
+
+    Its table is gone with the last of them: whoever keeps a domain accounts for `table_bytes`.
+    """
     with _domain_lock:
-        return _cached_domain(F, log2_size)
-
-
-@cache
-def _cached_domain(F: Field, log2_size: int) -> Domain:
-    return Domain(F, log2_size)
+        domain = _domains.get((F.name, log2_size))
+        if domain is None:
+            domain = _domains[F.name, log2_size] = Domain(F, log2_size)
+        return domain
 
 
 @njit(cache=True, nogil=True)

@@ -1,5 +1,7 @@
 """Sparse matrix times vector: how a witness becomes the evaluations a, b and c."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +29,15 @@ def multiply_rows(
     An empty row gives zero.
     """
     lanes = lanes_of(F)
+    row_starts, columns, coefficients = _read_only(row_starts), _read_only(columns), _read_only(coefficients)
     if lanes is None:
         spmv64.multiply_rows(F, out, row_starts, columns, coefficients, x, start, stop)
     else:
         lane_spmv.multiply_rows(lanes, out, row_starts, columns, coefficients, x, start, stop)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same memory; numba would compile a kernel twice, for mapped arrays and for writable ones."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -40,6 +40,13 @@ def test_prove_takes_a_witness_and_prints_json(cuzk: Cuzk, files: Files, tmp_pat
     assert succeed(cuzk("verify", files.vkey, public, proof)) == "OK\n"
 
 
+def test_prove_keeps_what_it_derives_where_the_settings_say(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    (tmp_path / "cuzk.toml").write_text('[srs]\nparam_cache = "params"\n')
+    witness = witness_of(files, tmp_path / "w.wtns")
+    succeed(cuzk("prove", files.zkey, witness, cwd=tmp_path))
+    assert len(list((tmp_path / "params" / "derived").glob("*.matrices"))) == 1
+
+
 def test_another_public_signal_is_not_valid(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
     wrong = edited(files.public, tmp_path / "public.json", lambda signals: signals.__setitem__(0, "43"))
     done = cuzk("verify", files.vkey, wrong, files.proof)

@@ -64,6 +64,7 @@ def test_every_value_has_a_default(tmp_path: Path) -> None:
         1,
     )
     assert config.srs.param_cache == tmp_path / "home/params"
+    assert config.srs.derived_limit == 8 * 2**30
     assert config == load("")
 
 

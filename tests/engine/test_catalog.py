@@ -7,6 +7,7 @@ import pytest
 from config import CircuitConfig, Config, SrsConfig
 from engine import EngineError, resolve
 from engine.catalog import CircuitSpec
+from engine.kept_files import KeptFiles
 from policy import Priority
 
 
@@ -17,7 +18,12 @@ def settings(tmp_path: Path, **circuits: CircuitConfig) -> Config:
 def test_a_configured_circuit_keeps_all_its_settings(tmp_path: Path) -> None:
     mine = CircuitConfig(zkey=tmp_path / "k", witness=tmp_path / "w", partitions=3, priority="high")
     assert resolve("mine", settings(tmp_path, mine=mine)) == CircuitSpec(
-        "mine", tmp_path / "k", witness=tmp_path / "w", partitions=3, priority=Priority.HIGH
+        "mine",
+        tmp_path / "k",
+        witness=tmp_path / "w",
+        partitions=3,
+        priority=Priority.HIGH,
+        derived=KeptFiles(tmp_path / "derived", 8 * 2**30),
     )
 
 

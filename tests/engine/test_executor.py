@@ -167,7 +167,9 @@ def test_an_evicted_key_is_unmapped_and_its_matrices_are_freed(
         circuit, "read_proving_key", watch(circuit.read_proving_key, lambda key: [key.a, key.h])
     )
     monkeypatch.setattr(
-        circuit, "read_matrices", watch(circuit.read_matrices, lambda pce: [pce.a.coefficients])
+        circuit.KeyCache,
+        "matrices",
+        watch(circuit.KeyCache.matrices, lambda pce: [pce.a.coefficients, pce.b.row_starts]),
     )
 
     async def steps() -> None:

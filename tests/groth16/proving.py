@@ -12,6 +12,7 @@ from groth16.setup import setup
 from groth16.synthesis import Scalars, synthesize
 from groth16.witness import Witness, read_witness
 from groth16.zkey import ProvingKey, read_proving_key
+from kernels.cpu.ntt import domain_of
 from kernels.parallel import Run, serial
 from tests.groth16 import oracle
 
@@ -41,7 +42,11 @@ def set_up(circuit: oracle.Circuit, folder: Path) -> Files:
 def quotient_of(files: Files, run: Run = serial) -> tuple[ProvingKey, Witness, Scalars]:
     key, witness = read_proving_key(files.zkey), read_witness(files.wtns)
     evaluations = synthesize(read_matrices(key.header), witness, key.header.domain_size, run)
-    return key, witness, quotient(key.header.curve, evaluations, run)
+    return (
+        key,
+        witness,
+        quotient(domain_of(key.header.curve.fr, len(evaluations.a).bit_length() - 1), evaluations, run),
+    )
 
 
 def sums_of(files: Files, run: Run = serial) -> tuple[ProvingKey, Sums]:

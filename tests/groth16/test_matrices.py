@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groth16 import matrices as module
+from groth16 import sizes
 from groth16.matrices import Matrices, read_matrices
 from groth16.r1cs import Csr, read_r1cs
 from groth16.zkey import read_header
@@ -56,7 +57,7 @@ def test_snarkjss_matrices_are_the_circuits_with_rows_that_bind_public_signals(c
     assert rows_of(matrices.b) == as_stored(rows_of(r1cs.b))
     header = read_header(path)
     arrays = [x for m in (matrices.a, matrices.b) for x in (m.row_starts, m.columns, m.coefficients)]
-    assert header.pce_bytes == sum(array.nbytes for array in arrays)
+    assert sizes.matrices_bytes(header) == sum(array.nbytes for array in arrays)
     assert matrices.n_rows == header.domain_size
 
 

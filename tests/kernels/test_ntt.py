@@ -1,6 +1,7 @@
 """Transforms against evaluation of the polynomial at the domain's points, in Python integers."""
 
 import random
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -145,3 +146,11 @@ def test_domains_are_kept_and_shared_between_threads():
     assert domains[0] is not domain_of(field, 8)
     assert domain_of(FIELDS[1], 9) is not domains[0]
     assert domains[0].table_bytes // 32 in (2**9 // 2, 2**9 // 2 + 1)
+
+
+def test_a_domain_is_gone_with_the_last_who_holds_it():
+    domain = domain_of(FIELDS[0], 10)
+    gone = weakref.ref(domain)
+    assert domain_of(FIELDS[0], 10) is domain
+    del domain
+    assert gone() is None

@@ -1,0 +1,123 @@
+"""What is derived from a proving key, made once for what is in the key and not for each run.
+
+    IDENTITY.content    the hash of the key with this path, inode, size and times, of which each change counts
+    CONTENT.matrices    the key's matrices as they are in memory (see `groth16.matrices_file`)
+    CONTENT.checked-1   empty: the key's points are on their curves; another number once more is checked
+
+The points themselves need no conversion: they are used where the key is mapped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from engine.errors import EngineError
+from engine.kept_files import KeptFiles
+from groth16 import sizes
+from groth16.container import open_to_read
+from groth16.errors import InputError
+from groth16.key_check import check_points
+from groth16.matrices import Matrices, read_matrices
+from groth16.matrices_file import map_matrices, write_matrices
+from groth16.output import replacing
+from groth16.zkey import KeyHeader, ProvingKey
+from kernels.parallel import Run
+
+log = logging.getLogger("cuzk.engine")
+
+_CONTENT = re.compile("[0-9a-f]{64}")
+_BLOCK_BYTES = 1 << 22  # that one thread hashes at a time
+_hashing = threading.Lock()  # the parts of a key are loaded side by side, and its content is hashed once
+
+
+class KeyCache:
+    """Safe to use from several threads and processes at once."""
+
+    def __init__(self, files: KeptFiles) -> None:
+        self._files = files
+
+    def matrices(self, header: KeyHeader, run: Run) -> Matrices:
+        """The key's matrices, mapped from their file, or as read where that cannot be kept.
+
+        Raises InputError as `read_matrices` does, and EngineError for a key that is gone.
+        """
+        identity = _identity(header.path)
+        content = self._content(header.path, identity, run)
+        if content is None:
+            return read_matrices(header)
+        name = f"{content}.matrices"
+        if found := self._mapped(name, header, run):
+            return found
+        made = read_matrices(header)
+        if _identity(header.path) == identity:  # else it is perhaps not of what was hashed
+            self._files.keep(name, lambda path: write_matrices(path, made, run), sizes.matrices_bytes(header))
+        return self._mapped(name, header, run) or made
+
+    def check_points(self, key: ProvingKey, run: Run) -> None:
+        """Check the points of a key, once for what is in it. Raises InputError as the check does."""
+        identity = _identity(key.header.path)
+        content = self._content(key.header.path, identity, run)
+        note = f"{content}.checked-1"
+        if content is not None and self._files.used(note):
+            return
+        check_points(key, run)
+        if content is not None and _identity(key.header.path) == identity:
+            self._files.keep(note, Path.touch)
+
+    def _content(self, zkey: Path, identity: str, run: Run) -> str | None:
+        """The hash of the key, from its note where there is one; None where nothing can be kept."""
+        note = f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.content"
+        with _hashing:
+            if self._files.used(note):
+                with suppress(OSError, ValueError):  # another process made room
+                    text = (self._files.folder / note).read_text()
+                    if _CONTENT.fullmatch(text):
+                        return text
+            if not self._files.usable():
+                return None
+            content = content_hash(zkey, run)
+            if _identity(zkey) == identity:
+                self._files.keep(note, lambda path: _write(path, content))
+            return content
+
+    def _mapped(self, name: str, header: KeyHeader, run: Run) -> Matrices | None:
+        if not self._files.used(name):
+            return None
+        try:
+            return map_matrices(self._files.folder / name, header, run)
+        except InputError as error:
+            log.warning("%s; it is made again", error)
+            return None
+
+
+def content_hash(path: Path, run: Run) -> str:
+    """SHA-256 over the SHA-256 of each 4 MiB of the file, so that threads share the work; 64 hex digits."""
+    with open_to_read(path) as file:
+        descriptor = file.fileno()
+        offsets = range(0, os.fstat(descriptor).st_size, _BLOCK_BYTES)
+        blocks = run(_block_hash, [(descriptor, offset) for offset in offsets])
+    return hashlib.sha256(b"".join(blocks)).hexdigest()
+
+
+def _block_hash(descriptor: int, offset: int) -> bytes:
+    return hashlib.sha256(os.pread(descriptor, _BLOCK_BYTES, offset)).digest()
+
+
+def _identity(path: Path) -> str:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise EngineError(f"{path}: cannot be read ({error.strerror}); check its path") from error
+    times = f"{found.st_mtime_ns} {found.st_ctime_ns}"  # a program can set the first back, not the second
+    return f"{path.resolve()} {found.st_dev} {found.st_ino} {found.st_size} {times}"
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as file:
+        file.write(text.encode())
