@@ -27,6 +27,7 @@ from policy.events import (
     Proved,
     QuotientDone,
     Resized,
+    Shared,
     Submit,
     Synthesized,
     Tick,
@@ -34,7 +35,7 @@ from policy.events import (
 )
 from policy.fixed_concurrency import FixedConcurrency
 from policy.model import Circuit, Device, Entry, Job, Limits, PartitionId, Priority
-from policy.protocol import Policy, WaitCause
+from policy.protocol import Policy, WaitCause, WantedShare
 from policy.states import TERMINAL, TRANSITIONS, PartitionState
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "QuotientDone",
     "Reject",
     "Resized",
+    "Shared",
     "Stop",
     "Submit",
     "Synthesize",
@@ -78,4 +80,5 @@ __all__ = [
     "Verified",
     "WaitCause",
     "WakeAt",
+    "WantedShare",
 ]

@@ -3,7 +3,7 @@
 from policy.budget import Budget
 from policy.cache import CachedEntry, EntryCache
 from policy.model import Circuit, Limits
-from policy.protocol import WaitCause
+from policy.protocol import WaitCause, WantedShare
 from policy.refusals import budget_refusal
 from policy.scheduler import Scheduler
 from policy.waiting import Group
@@ -18,7 +18,10 @@ class RoomInBytes:
     """
 
     def __init__(self, budget: Budget, cache: EntryCache, min_idle_s: float) -> None:
+        assert budget.limit_bytes is not None
         self._budget = budget
+        self._total_bytes = budget.limit_bytes
+        self._share_bytes: int | None = None  # None: all of it
         self._cache = cache
         self._min_idle_s = min_idle_s
         self.wake_at_s: float | None = None
@@ -27,8 +30,7 @@ class RoomInBytes:
         self._now_s = 0.0
 
     def refusal(self, circuit: Circuit) -> str | None:
-        assert self._budget.limit_bytes is not None
-        return budget_refusal(circuit, self._budget.limit_bytes)
+        return budget_refusal(circuit, self._total_bytes)
 
     def most_bytes(self, now_s: float, forced: bool) -> int:
         self._spared_s, self._now_s = 0.0 if forced else self._min_idle_s, now_s
@@ -60,7 +62,24 @@ class RoomInBytes:
             self.wake_at_s = at_s
 
     def resize(self, budget_bytes: int) -> None:
-        self._budget.resize(budget_bytes)
+        self._total_bytes = budget_bytes
+        self._budget.resize(self._limit_bytes)
+
+    def share(self, share_bytes: int) -> None:
+        self._share_bytes = share_bytes
+        self._budget.resize(self._limit_bytes)
+
+    @property
+    def _limit_bytes(self) -> int:
+        return self._total_bytes if self._share_bytes is None else min(self._share_bytes, self._total_bytes)
+
+    def wanted_share(self, group: Group, now_s: float, forced: bool) -> WantedShare | None:
+        evictable_bytes = self._cache.evictable_bytes(0.0 if forced else self._min_idle_s, now_s, group.keys)
+        most_bytes = self._budget.reserved_bytes + group.needed_bytes
+        least_bytes = most_bytes - evictable_bytes
+        if least_bytes <= self._limit_bytes or least_bytes > self._total_bytes:
+            return None
+        return WantedShare(least_bytes, min(most_bytes, self._total_bytes))
 
     def excess(self) -> list[CachedEntry]:
         return self._cache.plan_shrinking(self._budget.lacking(0))
@@ -70,10 +89,17 @@ class RoomInBytes:
         if lacking_bytes <= 0:
             return None
         evictions = self._cache.plan_eviction(lacking_bytes, keep=group.keys)
-        limit_bytes = self._budget.limit_bytes or 0
+        free_bytes = max(0, -self._budget.lacking(0))
+        if not evictions and self._budget.reserved_bytes + group.needed_bytes <= self._total_bytes:
+            return (
+                WaitCause.SHARE,
+                f"memory that other processes hold: it needs {bytes_text(group.needed_bytes)}, and of this"
+                f" process's share, {bytes_text(self._limit_bytes)} of {bytes_text(self._total_bytes)},"
+                f" {bytes_text(free_bytes)} are free",
+            )
         text = (
             f"memory: it needs {bytes_text(group.needed_bytes)}, and of the budget of"
-            f" {bytes_text(limit_bytes)} {bytes_text(max(0, -self._budget.lacking(0)))} are free"
+            f" {bytes_text(self._total_bytes)} {bytes_text(free_bytes)} are free"
         )
         if not evictions:
             return (

@@ -139,6 +139,14 @@ class EntryCache:
             size_bytes += cached.entry.size_bytes
         return size_bytes, None
 
+    def evictable_bytes(self, min_idle_s: float, now_s: float, keep: Container[str]) -> int:
+        """Bytes of the entries that are idle for `min_idle_s` and longer, but for those to keep."""
+        return sum(
+            cached.entry.size_bytes
+            for key, cached in self._idle.items()
+            if key not in keep and cached.idle_since_s + min_idle_s <= now_s
+        )
+
     def plan_shrinking(self, excess_bytes: int) -> list[CachedEntry]:
         """As many bytes of the excess as idle entries hold, the least recently used first."""
         return self.plan_eviction(min(excess_bytes, self.idle_bytes), keep=()) if excess_bytes > 0 else []

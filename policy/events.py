@@ -85,6 +85,20 @@ class Resized:
 
 
 @dataclass(frozen=True, slots=True)
+class Shared:
+    """Of the budget only so much is this process's for now, since others hold the rest; no job fails by it.
+
+    Without this event the whole budget is. The driver asks others for `Policy.wanted_bytes`.
+    """
+
+    share_bytes: int
+
+    def __post_init__(self) -> None:
+        if self.share_bytes < 0:
+            raise ValueError(f"share_bytes is {self.share_bytes}, expected at least 0")
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time passed: the answer to `WakeAt`. Harmless at any time."""
 
@@ -100,5 +114,6 @@ Event = (
     | Failed
     | Cancel
     | Resized
+    | Shared
     | Tick
 )

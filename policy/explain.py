@@ -1,7 +1,7 @@
 """Questions about the present state: who runs, what is held, and what a partition waits for."""
 
 from policy.model import Limits, PartitionId
-from policy.protocol import WaitCause
+from policy.protocol import WaitCause, WantedShare
 from policy.records import JobRecord, PartitionRecord
 from policy.room import Room
 from policy.states import PartitionState
@@ -33,6 +33,17 @@ class Queries:
     @property
     def idle(self) -> bool:
         return not self._work.jobs
+
+    def wanted_share(self, now_s: float) -> WantedShare | None:
+        stages, stalled = self._work.stages, self._work.stalled
+        may_synthesize, may_load = stages.may_synthesize(), stages.may_load()
+        for group in self._work.waiting.candidates():
+            self._work.look_up(group)
+            if may_synthesize if group.in_memory else may_load:
+                wanted = self._room.wanted_share(group, now_s, stalled)
+                if wanted is not None:
+                    return wanted
+        return None
 
     def device_reserved_bytes(self, device: str) -> int:
         return self._work.stages.devices[device].memory.reserved_bytes

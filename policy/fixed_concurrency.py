@@ -3,7 +3,7 @@
 from policy.budget import Budget
 from policy.cache import CachedEntry
 from policy.model import Circuit, Limits
-from policy.protocol import WaitCause
+from policy.protocol import WaitCause, WantedShare
 from policy.scheduler import Scheduler
 from policy.waiting import Group
 from policy.wording import count_text
@@ -33,6 +33,12 @@ class RoomInNumber:
         return []
 
     def resize(self, _budget_bytes: int) -> None:
+        return None
+
+    def share(self, _share_bytes: int) -> None:
+        return None
+
+    def wanted_share(self, _group: Group, _now_s: float, _forced: bool) -> WantedShare | None:
         return None
 
     def excess(self) -> list[CachedEntry]:

@@ -1,7 +1,7 @@
 """What a driver may ask of a policy."""
 
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from policy.decisions import Decision
 from policy.events import Event
@@ -13,12 +13,20 @@ class WaitCause(Enum):
     """The one thing a partition waits for."""
 
     MEMORY = "memory"
+    SHARE = "share"  # memory of the budget that other processes hold
     TURN = "turn"  # room enough, but others go first
     LOAD = "load"
     SYNTHESIS_SLOT = "synthesis slot"
     LOOKAHEAD = "lookahead"
     DEVICE = "device"
     CONCURRENCY = "concurrency"  # of FixedConcurrency
+
+
+class WantedShare(NamedTuple):
+    """`most_bytes` leaves every idle entry where it is, `least_bytes` evicts all that may go."""
+
+    least_bytes: int
+    most_bytes: int
 
 
 class Policy(Protocol):
@@ -42,6 +50,12 @@ class Policy(Protocol):
 
     def handle(self, event: Event, now_s: float) -> list[Decision]:
         """Take one event and say what to do. Raises ProtocolError, with nothing changed, if it cannot be."""
+
+    def wanted_share(self, now_s: float) -> WantedShare | None:
+        """With which greater share of the budget a waiting partition would start now; None if with none.
+
+        `Shared` with so much, sent at once, is answered by an admission.
+        """
 
     def device_reserved_bytes(self, device: str) -> int:
         """Memory reserved on the device now; 0 for one that works in host memory."""

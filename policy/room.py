@@ -4,7 +4,7 @@ from typing import Protocol
 
 from policy.cache import CachedEntry
 from policy.model import Circuit
-from policy.protocol import WaitCause
+from policy.protocol import WaitCause, WantedShare
 from policy.waiting import Group
 
 
@@ -30,8 +30,14 @@ class Room(Protocol):
     def resize(self, budget_bytes: int, /) -> None:
         """The budget is another now."""
 
+    def share(self, share_bytes: int, /) -> None:
+        """Of the budget this process may use so much now."""
+
+    def wanted_share(self, group: Group, now_s: float, forced: bool, /) -> WantedShare | None:
+        """With which greater share one partition of the group would have room; None if with none."""
+
     def excess(self) -> list[CachedEntry]:
-        """What has to be evicted since the budget was lowered below what is reserved."""
+        """What has to be evicted since budget or share was lowered below what is reserved."""
 
     def lack(self, group: Group, now_s: float, /) -> tuple[WaitCause, str] | None:
         """What `evictions_for` misses, for people; None where there is room."""

@@ -27,6 +27,7 @@ from policy.events import (
     Proved,
     QuotientDone,
     Resized,
+    Shared,
     Submit,
     Synthesized,
     Tick,
@@ -60,7 +61,7 @@ class Scheduler(Queries):
     def __init__(self, limits: Limits, work: Work, room: Room) -> None:
         super().__init__(limits, work, room)
         self._wake_at_s: float | None = None  # the Tick that the driver owes us
-        self._shrunk = False  # the budget may be lower than what is reserved
+        self._shrunk = False  # budget or share may be lower than what is reserved
         self._handlers: dict[type, Callable[[Any, float], None]] = {
             Submit: self._submit,
             Loaded: self._loaded,
@@ -72,6 +73,7 @@ class Scheduler(Queries):
             Failed: self._failed,
             Cancel: self._cancel,
             Resized: self._resized,
+            Shared: self._shared,
             Tick: self._tick,
         }
 
@@ -165,6 +167,11 @@ class Scheduler(Queries):
                 why = self._room.refusal(job.job.circuit)
                 if why is not None:
                     self._work.fail(job, why, now_s)
+        self._start(now_s)
+
+    def _shared(self, event: Shared, now_s: float) -> None:
+        self._room.share(event.share_bytes)
+        self._shrunk = True
         self._start(now_s)
 
     def _tick(self, _event: Tick, now_s: float) -> None:

@@ -58,7 +58,7 @@ def send(world: World, event: Event, room: Room) -> list[Decision]:
 def room_in_bytes(world: World, waiting: Waiting, in_time: bool) -> bool:
     """Whether a partition fits if idle entries go that are old enough (all, `in_time` or where stalled)."""
     keys = {entry.key for entry in waiting.job.circuit.entries}
-    free = world.limits.budget_bytes - world.host_bytes
+    free = world.limit_bytes - world.host_bytes
     for key, stored in world.idle().items():
         assert stored.idle_since_s is not None
         if key not in keys and (in_time or world.stalled() or old_enough(world, stored)):
@@ -77,7 +77,7 @@ def old_enough(world: World, stored: Stored) -> bool:
 
 def within_memory(world: World) -> None:
     """Rule 1, after every single decision."""
-    world.ceiling_bytes = max(world.limits.budget_bytes, min(world.ceiling_bytes, world.host_bytes))
+    world.ceiling_bytes = max(world.limit_bytes, min(world.ceiling_bytes, world.host_bytes))
     assert world.host_bytes <= world.ceiling_bytes
     for device in world.limits.devices:
         assert sum(held.device == device.name for held in world.partitions.values()) <= device.workers
@@ -102,7 +102,7 @@ def evictions_justified(
     evicted = [idle[d.entry.key] for d in decisions if isinstance(d, Evict)]
     if not evicted:
         return
-    limit_bytes = world.limits.budget_bytes
+    limit_bytes = world.limit_bytes
     admitted = [world.partitions[d.partition] for d in decisions if isinstance(d, Admit)]
     if host_bytes <= limit_bytes:
         assert admitted
@@ -127,7 +127,7 @@ def counts_agree(world: World) -> None:
     policy = world.policy
     assert policy.reserved_bytes == world.host_bytes
     assert policy.idle == (not world.running)
-    if world.host_bytes > world.limits.budget_bytes:
+    if world.host_bytes > world.limit_bytes:
         assert not any(stored.entry.size_bytes for stored in world.idle().values())
     for device in world.limits.devices:
         own = 0 if device.memory_bytes is None else world.device_bytes(device.name)

@@ -33,10 +33,11 @@ limits = st.builds(
     st.integers(0, 9),
     seconds,
 )
-budgets = {"budget_bytes": st.integers(1, 2**70)}
-events = st.one_of(
-    [st.builds(kind, **(budgets if kind.__name__ == "Resized" else {})) for kind in Event.__args__]
-)
+sizes = {
+    "Resized": {"budget_bytes": st.integers(1, 2**70)},
+    "Shared": {"share_bytes": st.integers(0, 2**70)},
+}
+events = st.one_of([st.builds(kind, **sizes.get(kind.__name__, {})) for kind in Event.__args__])
 decisions = st.one_of(
     [
         st.builds(kind, **({"at_s": seconds} if kind.__name__ == "WakeAt" else {}))
@@ -74,6 +75,7 @@ def test_limits_survive_json(limits: Limits) -> None:
         {"type": "Proved", "partition": ["a", True]},
         {"type": "Resized", "budget_bytes": 0},
         {"type": "Resized", "budget_bytes": 1.5},
+        {"type": "Shared", "share_bytes": -1},
     ],
 )
 def test_anything_else_is_refused(value: object) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from policy import FixedConcurrency, Limits, WaitCause
+from policy import FixedConcurrency, Limits, Shared, WaitCause, WantedShare
 from tests.policy.scenario import Scenario, circuit, limits, partition
 
 A = circuit("A", 1 << 30, 2 << 20)
@@ -68,3 +68,28 @@ def test_questions_about_nothing_are_refused() -> None:
         stage.policy.device_reserved_bytes("gpu7")
     with pytest.raises(ValueError, match="partitions_at_once is 0"):
         FixedConcurrency(limits(1), 0)
+
+
+def test_what_other_processes_hold_is_told_from_what_is_too_much_for_the_budget() -> None:
+    stage = Scenario(limits((1 << 30) + (4 << 20), slots=9, workers=9))
+    stage.send(Shared((1 << 30) + (3 << 20)))
+    stage.submit("a", A, partitions=3)
+    assert asked(stage, "a1") == (
+        WaitCause.SHARE,
+        "a[1] waits for memory that other processes hold: it needs 2.0 MiB, and of this process's share, "
+        "1.0 GiB of 1.0 GiB, 1.0 MiB are free",
+    )
+    assert stage.policy.wanted_share(0.0) == WantedShare((1 << 30) + (4 << 20), (1 << 30) + (4 << 20))
+    assert stage.send(Shared((1 << 30) + (4 << 20))) == ["admit a1"]
+    assert asked(stage, "a2")[0] is WaitCause.MEMORY
+    assert stage.policy.wanted_share(0.0) is None
+
+
+def test_a_share_too_small_for_a_circuit_lets_it_wait_and_evicts_idle_entries() -> None:
+    stage = Scenario(limits((1 << 30) + (4 << 20)))
+    stage.submit("a", A)
+    stage.load("A")
+    assert stage.finish("a") == ["prove a", "complete a"]
+    assert stage.send(Shared(10)) == ["evict A"]
+    assert stage.submit("b", A) == []
+    assert stage.send(Shared(1 << 40)) == ["admit b", "load A"]

@@ -6,10 +6,12 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from policy import (
+    Admit,
     BudgetPolicy,
     Cancel,
     Circuit,
     Complete,
+    Decision,
     Device,
     Entry,
     Event,
@@ -25,6 +27,7 @@ from policy import (
     Proved,
     QuotientDone,
     Resized,
+    Shared,
     Submit,
     Synthesized,
     Tick,
@@ -76,6 +79,7 @@ class Machine(RuleBasedStateMachine):
     """Every rule draws what happens next among what can; `send` checks all invariants after each."""
 
     budgets = (5, 12, 20, 30, 40)
+    shares = st.integers(0, 30)
 
     @initialize(limits=limits, circuits=circuits())
     def start(self, limits: Limits, circuits: list[Circuit]) -> None:
@@ -87,8 +91,8 @@ class Machine(RuleBasedStateMachine):
         self.room = room_in_bytes
         self.world = World(BudgetPolicy(limits), limits, ceiling_bytes=limits.budget_bytes)
 
-    def send(self, event: Event) -> None:
-        send(self.world, event, self.room)
+    def send(self, event: Event) -> list[Decision]:
+        return send(self.world, event, self.room)
 
     @rule(data=st.data(), partitions=st.integers(1, 3), priority=st.sampled_from(Priority))
     def submit(self, data: st.DataObject, partitions: int, priority: Priority) -> None:
@@ -115,6 +119,19 @@ class Machine(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         self.world.now_s += seconds
         self.send(Tick())
+
+    @rule(data=st.data())
+    def others_take_or_leave(self, data: st.DataObject) -> None:
+        """A share that is wanted and given is used at once."""
+        wanted = self.world.policy.wanted_share(self.world.now_s)
+        if wanted is None:
+            self.send(Shared(data.draw(self.shares)))
+            return
+        assert self.world.limit_bytes < wanted.least_bytes <= wanted.most_bytes
+        assert wanted.most_bytes <= self.world.limits.budget_bytes
+        given_bytes = data.draw(st.integers(wanted.least_bytes - 1, wanted.most_bytes))
+        admits = any(isinstance(decision, Admit) for decision in self.send(Shared(given_bytes)))
+        assert admits or given_bytes < wanted.least_bytes
 
     @rule(
         data=st.data(), what=st.sampled_from(["load", "partition", "waiting", "cancel", "resize", "nonsense"])
@@ -150,6 +167,7 @@ class Machine(RuleBasedStateMachine):
         """Whatever was left lying comes to an end, and gives back all it held."""
         if not hasattr(self, "world"):
             return
+        self.send(Shared(10**9))
         while self.world.running or not self.world.stalled():
             self.send(self.something_that_happens())
         assert self.world.host_bytes == sum(s.entry.size_bytes for s in self.world.idle().values())
@@ -174,6 +192,7 @@ class FixedMachine(Machine):
         self.world = World(FixedConcurrency(unlimited, 2), unlimited, ceiling_bytes=10**9)
 
     budgets = (10**9,)  # bytes bind nothing here
+    shares = st.just(10**9)
 
 
 TestBudgetPolicy = Machine.TestCase

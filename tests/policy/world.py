@@ -27,6 +27,7 @@ from policy import (
     QuotientDone,
     Reject,
     Resized,
+    Shared,
     Stop,
     Submit,
     Synthesize,
@@ -78,7 +79,8 @@ class World:
     policy: Policy
     limits: Limits
     now_s: float = 0.0
-    ceiling_bytes: int = 0  # above the budget only after a resize
+    ceiling_bytes: int = 0  # above the limit only after a resize
+    share_bytes: int | None = None  # None: the whole budget
     sequence: int = 0
     wake_at_s: float | None = None
     waiting: dict[str, Waiting] = field(default_factory=dict)
@@ -87,6 +89,11 @@ class World:
     running: set[str] = field(default_factory=set)  # jobs taken and not ended
     failing: set[str] = field(default_factory=set)
     ends: dict[str, Decision] = field(default_factory=dict)
+
+    @property
+    def limit_bytes(self) -> int:
+        budget_bytes = self.limits.budget_bytes
+        return budget_bytes if self.share_bytes is None else min(self.share_bytes, budget_bytes)
 
     @property
     def host_bytes(self) -> int:
@@ -153,6 +160,9 @@ class World:
                     self.job_fails(job_id)
             case Resized(budget_bytes):
                 self._resize(budget_bytes)
+            case Shared(share_bytes):
+                self.share_bytes = share_bytes
+                self.ceiling_bytes = max(self.limit_bytes, self.host_bytes)
             case Tick():
                 self.wake_at_s = None
         self.note_idle()
@@ -172,7 +182,7 @@ class World:
             circuit = waiting.job.circuit
             if circuit.entries_bytes + circuit.working_bytes > budget_bytes:
                 self.job_fails(waiting.job.id)
-        self.ceiling_bytes = max(budget_bytes, self.host_bytes)
+        self.ceiling_bytes = max(self.limit_bytes, self.host_bytes)
 
     def job_fails(self, job_id: str) -> None:
         """What has not started is gone at once; what runs goes when the policy's Stop is answered."""
