@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from groth16.errors import InputError
 from groth16.r1cs import Csr, R1cs
 from kernels.cpu.ntt import domain_of
-from kernels.cpu.spmv import multiply_rows
+from kernels.cpu.spmv import add_products
 from kernels.cpu.vectors import from_montgomery, scale_by_powers
 from kernels.encoding import to_montgomery_limbs
 from kernels.fields import Field
@@ -137,7 +137,7 @@ def multiply_matrix(fr: Field, matrix: Csr, values: Scalars, run: Run) -> Scalar
     n_rows = len(matrix.row_starts) - 1
     out = np.zeros((n_rows, 4), np.uint64)
     run_chunks(
-        run, multiply_rows, n_rows, fr, out, matrix.row_starts, matrix.columns, matrix.coefficients, values
+        run, add_products, n_rows, fr, out, matrix.row_starts, matrix.columns, matrix.coefficients, values
     )
     return out
 

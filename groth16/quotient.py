@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from groth16.synthesis import Evaluations, Scalars
 from kernels.cpu.ntt import Domain
-from kernels.cpu.vectors import from_montgomery, multiply_subtract
+from kernels.cpu.vectors import multiply_subtract
 from kernels.parallel import Run, run_chunks
 
 
@@ -22,8 +22,8 @@ def quotient(domain: Domain, evaluations: Evaluations, run: Run) -> Scalars:
     """
     field, domain_size = domain.field, domain.size
     a, b, c = evaluations.take()
-    for values in (a, b, c):
-        domain.to_odd_coset(values, run)
+    r = field.montgomery_one
+    for values, factor in ((a, r), (b, 1), (c, r)):  # a·R and b: their Montgomery product is canonical
+        domain.to_odd_coset(values, run, factor)
     run_chunks(run, multiply_subtract, domain_size, field, a, a, b, c)
-    run_chunks(run, from_montgomery, domain_size, field, a, a)
     return a

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groth16.key_scalars import Toxic, domain_size_of, draw_toxic, key_scalars, with_binding_rows
-from groth16.matrices import Matrices
 from groth16.r1cs import Csr, R1cs
 from groth16.zkey import KeyPoints
-from groth16.zkey_writer import write_proving_key
+from groth16.zkey_writer import KeyMatrices, write_proving_key
 from kernels.cpu.fixed_base import multiply_generator
 from kernels.cpu.vectors import to_montgomery
 from kernels.encoding import ints_to_limbs
@@ -63,10 +62,10 @@ def _multiples(group: Group, *scalars: int) -> Limbs:
     return multiply_generator(group, ints_to_limbs(scalars, 4), serial)
 
 
-def key_matrices(r1cs: R1cs, domain_size: int, run: Run) -> Matrices:
+def key_matrices(r1cs: R1cs, domain_size: int, run: Run) -> KeyMatrices:
     """A with the binding rows, and B, coefficients times R² as a key stores them."""
     a, b = (_times_r2(r1cs.curve.fr, matrix, run) for matrix in (with_binding_rows(r1cs), r1cs.b))
-    return Matrices(a, b, domain_size)
+    return KeyMatrices(a, b, domain_size)
 
 
 def _times_r2(fr: Field, matrix: Csr, run: Run) -> Csr:

@@ -12,18 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groth16.errors import InputError
-from groth16.matrices import Matrices
+from groth16.matrices import Matrices, Matrix
 from groth16.witness import Witness
-from kernels.cpu.spmv import multiply_rows
+from kernels.cpu.spmv import add_products, sum_units
 from kernels.cpu.vectors import multiply
-from kernels.parallel import Run, run_chunks
+from kernels.fields import Field
+from kernels.parallel import Run, balanced_chunks, run_chunks, threads_of
 
 Scalars = NDArray[np.uint64]
 
 
 @dataclass
 class Evaluations:
-    """a, b and c on the domain <w_n>: (domain_size, 4) uint64 limbs each, Montgomery, below the modulus."""
+    """a, b and c on the domain <w_n>: (domain_size, 4) uint64 limbs each, below the modulus.
+
+    a and b are canonical; c is their Montgomery product, a∘b/R. So neither the witness nor a sum of its
+    values ever needs a product to change its form: the quotient's transforms multiply by R on their way.
+    """
 
     a: Scalars
     b: Scalars
@@ -42,16 +47,20 @@ def synthesize(matrices: Matrices, witness: Witness, domain_size: int, run: Run)
     Raises InputError for a witness with too few values: kernels do not check what they index.
     """
     field = witness.curve.fr
-    n_wires = max(int(matrix.columns.max(initial=0)) for matrix in (matrices.a, matrices.b)) + 1
-    if len(witness.values) < n_wires:
+    if len(witness.values) < matrices.n_wires:
         raise InputError(
-            f"the witness has {len(witness.values)} values, the circuit at least {n_wires} wires: "
+            f"the witness has {len(witness.values)} values, the circuit {matrices.n_wires} wires: "
             "they are of different circuits"
         )
     a, b, c = (np.zeros((domain_size, 4), np.uint64) for _ in range(3))
-    rows = matrices.n_rows
     for matrix, out in ((matrices.a, a), (matrices.b, b)):
-        terms = (matrix.row_starts, matrix.columns, matrix.coefficients, witness.values)
-        run_chunks(run, multiply_rows, rows, field, out, *terms)
-    run_chunks(run, multiply, rows, field, c, a, b)
+        spans = balanced_chunks(matrices.n_rows, matrix.cost_before, 4 * threads_of(run))
+        run(_evaluate, [(field, out, matrix, witness.values, *span) for span in spans])
+    run_chunks(run, multiply, matrices.n_rows, field, c, a, b)
     return Evaluations(a, b, c)
+
+
+def _evaluate(field: Field, out: Scalars, matrix: Matrix, values: Scalars, start: int, stop: int) -> None:
+    others = matrix.others
+    sum_units(field, out, matrix.unit_starts, matrix.unit_columns, values, start, stop)
+    add_products(field, out, others.row_starts, others.columns, others.coefficients, values, start, stop)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groth16.container_writer import Payload, payload, write_container
-from groth16.matrices import TERM, Matrices
+from groth16.matrices import TERM
 from groth16.r1cs import Csr
 from groth16.zkey import KeyPoints
 from kernels.fields import Curve, Field
@@ -20,19 +21,29 @@ _CIRCUIT_HASH_BYTES = 64
 _ROWS_AT_ONCE = 1 << 14
 
 
+@dataclass(frozen=True)
+class KeyMatrices:
+    """A with the rows that bind the public signals, and B, as a key has them: coefficients times R².
+
+    n_rows is the domain's size; rows beyond those that a matrix has are empty.
+    """
+
+    a: Csr
+    b: Csr
+    n_rows: int
+
+
 def write_proving_key(
     path: str | Path,
     curve: Curve,
     points: KeyPoints,
-    matrices: Matrices,
+    matrices: KeyMatrices,
     circuit_hash: bytes = bytes(_CIRCUIT_HASH_BYTES),
 ) -> None:
     """Write a key whose sections are aligned, so that `read_proving_key` maps all of them.
 
-    points: as in `KeyPoints`; matrices: A with the rows that bind the public signals, and B, coefficients
-    times R²; rows that only one of them has are empty in the other. circuit_hash: 64 bytes that tell circuits
-    apart; snarkjs compares them when it verifies a ceremony, which a key without contributions cannot pass.
-    Raises InputError if the file cannot be written.
+    circuit_hash: 64 bytes that tell circuits apart; snarkjs compares them when it verifies a ceremony, which
+    a key without contributions cannot pass. Raises InputError if the file cannot be written.
     """
     assert len(circuit_hash) == _CIRCUIT_HASH_BYTES
     sections = [
@@ -71,7 +82,7 @@ def _u32(number: int) -> bytes:
     return number.to_bytes(4, "little")
 
 
-def _coefficients(matrices: Matrices) -> Payload:
+def _coefficients(matrices: KeyMatrices) -> Payload:
     n_terms = len(matrices.a.columns) + len(matrices.b.columns)
 
     def parts() -> Iterator[bytes | NDArray[np.void]]:
@@ -82,7 +93,7 @@ def _coefficients(matrices: Matrices) -> Payload:
     return Payload(4, 4 + TERM.itemsize * n_terms, parts())
 
 
-def _terms(matrices: Matrices, start: int, stop: int) -> NDArray[np.void]:
+def _terms(matrices: KeyMatrices, start: int, stop: int) -> NDArray[np.void]:
     """The terms of rows [start, stop) as snarkjs orders them: row by row, A's before B's."""
     both = [_matrix_terms(index, csr, start, stop) for index, csr in enumerate((matrices.a, matrices.b))]
     terms = np.concatenate(both)

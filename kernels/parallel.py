@@ -4,8 +4,10 @@ Kernels take a range and never start threads. Whoever calls them passes a `Run`,
 once for each tuple of arguments. Kernels release the GIL, so threads of one pool work side by side.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Executor, Future, wait
+from itertools import pairwise
 from typing import Any
 
 Arguments = tuple[Any, ...]
@@ -63,6 +65,16 @@ def chunks(n: int, parts: int) -> list[tuple[int, int]]:
     """[0, n) as at most `parts` ranges (start, stop) that differ in length by at most one; none is empty."""
     parts = min(parts, n)
     return [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
+
+
+def balanced_chunks(n: int, cost_before: Callable[[int], int], parts: int) -> list[tuple[int, int]]:
+    """[0, n) as at most `parts` ranges of about the same cost; none is empty.
+
+    cost_before(i): what [0, i) costs, which must not fall with i; asked for a few i only.
+    """
+    total = cost_before(n)
+    cuts = [bisect_left(range(n), total * i // parts, key=cost_before) for i in range(1, parts)]
+    return [(start, stop) for start, stop in pairwise([0, *cuts, n]) if start < stop]
 
 
 def run_chunks(

@@ -50,14 +50,14 @@ class Transform:
         """Natural order in, bit-reversed out: a[rev(k)] = Σ a[i]·w^(−i·k)/size."""
         self._split(a, self._factors(pow(self.size, -1, self.field.modulus)), True, run)
 
-    def to_odd_coset(self, a: Limbs, shift: int, run: Run) -> None:
+    def to_odd_coset(self, a: Limbs, shift: int, factor: int, run: Run) -> None:
         """As `ntt.Domain.to_odd_coset`; shift is the number v, v² = w.
 
-        Between split and join, element rev(i) is coefficient i times size and becomes that times v^i/size:
-        v^i is roots[rev(i)] for even i, whose rev(i) is in the first half; odd i have it times v.
+        Between split and join, element rev(i) is coefficient i times size and becomes that times v^i/size and
+        the factor: v^i is roots[rev(i)] for even i, whose rev(i) is in the first half; odd i have it times v.
         """
-        inverse_size = pow(self.size, -1, self.field.modulus)
-        self._split(a, self._factors(inverse_size, shift * inverse_size), True, run)
+        factor *= pow(self.size, -1, self.field.modulus)
+        self._split(a, self._factors(factor, shift * factor), True, run)
         for shape in reversed(self._passes()[:-1]):
             self._run_tiles(run, self._columns, shape, a, False, True)
 

@@ -1,4 +1,4 @@
-"""The kernel of `kernels.cpu.spmv` with eight products at once.
+"""The products of `kernels.cpu.spmv`, eight at once.
 
 Rows are short, so the lanes are neighbouring nonzeros, of whatever rows; sums are made one after the other.
 """
@@ -16,25 +16,31 @@ BLOCK = 64  # nonzeros that are multiplied, then added up
 
 
 @njit(cache=True, nogil=True)
-def multiply_rows(
+def add_products(
     F: Any, out: Any, row_starts: Any, columns: Any, coefficients: Any, x: Any, start: int, stop: int
 ) -> None:
-    """As `kernels.cpu.spmv.multiply_rows`; F is a `LaneField`."""
-    field, row, last = F.field, start, row_starts[stop]
-    total, products = f.zero(field), np.empty((BLOCK, out.shape[1]), np.uint64)
+    """As `kernels.cpu.spmv.add_products`; F is a `LaneField`."""
+    row, last = start, row_starts[stop]
+    products = np.empty((BLOCK, out.shape[1]), np.uint64)
     for first in range(row_starts[start], last, BLOCK):
         count = min(BLOCK, last - first)
         _multiply_block(F, products, columns, coefficients, x, first, count)
-        for i in range(count):
-            while first + i == row_starts[row + 1]:
-                f.store(field, out, row, total)
-                total = f.zero(field)
+        done = 0
+        while done < count:
+            end = min(row_starts[row + 1] - first, count)
+            _add_up(F.field, out, row, products, done, end)
+            if end < count:
                 row += 1
-            total = f.add(field, total, f.load(field, products, i))
-    while row < stop:
-        f.store(field, out, row, total)
-        total = f.zero(field)
-        row += 1
+            done = end
+
+
+@njit(cache=True, nogil=True)
+def _add_up(F: Any, out: Any, row: int, products: Any, start: int, stop: int) -> None:
+    if start < stop:
+        total = f.load(F, out, row)
+        for i in range(start, stop):
+            total = f.add(F, total, f.load(F, products, i))
+        f.store(F, out, row, total)
 
 
 @njit(cache=True, nogil=True)

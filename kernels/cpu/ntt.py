@@ -62,13 +62,14 @@ class Domain:
         self._transform.inverse_split(a, run)
         self._reverse_bits(a, run)
 
-    def to_odd_coset(self, a: Limbs, run: Run) -> None:
+    def to_odd_coset(self, a: Limbs, run: Run, factor: int = 1) -> None:
         """Values at w^k -> values at v·w^k of the same polynomial, where v² = w is snarkjs's 2·size-th root.
 
-        Raises ValueError where the field has no such root.
+        The values are multiplied by an integer factor on the way, at no cost. Raises ValueError where the
+        field has no such root.
         """
         self._check(a)
-        self._transform.to_odd_coset(a, self.field.root_of_order(self.log2_size + 1), run)
+        self._transform.to_odd_coset(a, self.field.root_of_order(self.log2_size + 1), factor, run)
 
     def _check(self, a: Limbs) -> None:
         shape = (self.size, self.field.limbs)

@@ -37,11 +37,10 @@ class Transform:
         for shape in self._passes():
             self._run_tiles(run, _split_tiles, shape, a, self.roots, shape, inverse)
 
-    def to_odd_coset(self, a: Limbs, shift: int, run: Run) -> None:
+    def to_odd_coset(self, a: Limbs, shift: int, factor: int, run: Run) -> None:
         """As `ntt.Domain.to_odd_coset`; shift is the number v, v² = w."""
-        p = self.field.modulus
-        inverse_size = pow(self.size, -1, p)
-        factors = to_montgomery_limbs(self.field, [inverse_size, shift * inverse_size])
+        factor *= pow(self.size, -1, self.field.modulus)
+        factors = to_montgomery_limbs(self.field, [factor, shift * factor])
         self._split(a, True, run)  # the coefficients, bit-reversed and times size
         run_chunks(run, _shift_to_odd_coset, self.size, self.field, a, self.roots, factors)
         for shape in reversed(self._passes()):  # bit-reversed in, natural order out

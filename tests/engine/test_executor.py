@@ -169,7 +169,7 @@ def test_an_evicted_key_is_unmapped_and_its_matrices_are_freed(
     monkeypatch.setattr(
         circuit.KeyCache,
         "matrices",
-        watch(circuit.KeyCache.matrices, lambda pce: [pce.a.coefficients, pce.b.row_starts]),
+        watch(circuit.KeyCache.matrices, lambda pce: [pce.a.unit_columns, pce.b.unit_starts]),
     )
 
     async def steps() -> None:

@@ -6,7 +6,7 @@ import pytest
 from groth16.quotient import quotient
 from groth16.synthesis import Evaluations
 from kernels.cpu.ntt import domain_of
-from kernels.encoding import limbs_to_ints, to_montgomery_limbs
+from kernels.encoding import ints_to_limbs, limbs_to_ints
 from kernels.fields import CURVES
 from kernels.parallel import serial
 from tests.groth16 import oracle
@@ -28,7 +28,8 @@ def test_values_of_a_b_minus_c_on_the_odd_coset(curve: str, domain_size: int) ->
     special = [0, 1, fr.modulus - 1, fr.modulus - 2]
     a, b = ((special + [draw.randrange(fr.modulus) for _ in range(16)])[-domain_size:] for _ in range(2))
     c = [x * y % fr.modulus for x, y in zip(a, b, strict=True)]
-    arrays = [to_montgomery_limbs(fr, values) for values in (a, b, c)]
+    over_r = pow(2**256, -1, fr.modulus)
+    arrays = [ints_to_limbs(values, 4) for values in (a, b, [x * over_r % fr.modulus for x in c])]
     evaluations = Evaluations(*arrays)
     scalars = quotient(domain_of(fr, domain_size.bit_length() - 1), evaluations, serial)
 

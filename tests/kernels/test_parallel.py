@@ -3,12 +3,13 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.parallel import PoolRunner, Stopped, chunks, run_chunks, serial, threads_of
+from kernels.parallel import PoolRunner, Stopped, balanced_chunks, chunks, run_chunks, serial, threads_of
 
 
 @pytest.fixture
@@ -24,6 +25,16 @@ def test_chunks_cover_once_and_evenly(n, parts):
     sizes = [stop - start for start, stop in ranges]
     assert len(sizes) == min(n, parts)
     assert not sizes or 0 < max(sizes) <= min(sizes) + 1
+
+
+@given(st.lists(st.integers(0, 50), max_size=60), st.integers(1, 20))
+def test_balanced_chunks_cover_once_and_cost_about_the_same(costs, parts):
+    before = [0, *accumulate(costs)]
+    ranges = balanced_chunks(len(costs), before.__getitem__, parts)
+    assert [i for start, stop in ranges for i in range(start, stop)] == list(range(len(costs)))
+    assert len(ranges) <= parts
+    most = sum(costs) / parts + max(costs, default=0)
+    assert all(start < stop and before[stop] - before[start] <= most + 1 for start, stop in ranges)
 
 
 def test_chunks_of_more_than_32_bits():

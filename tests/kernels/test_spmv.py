@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.cpu import ifma
-from kernels.cpu.spmv import multiply_rows
-from kernels.encoding import from_montgomery_ints, ints_to_limbs, to_montgomery_limbs
+from kernels.cpu.spmv import add_products, sum_units
+from kernels.encoding import ints_to_limbs, limbs_to_ints, to_montgomery_limbs
 from kernels.fields import CURVES, Field
 
 VARIANTS = ["off", "auto" if ifma.available() else "emulated"]
@@ -23,16 +23,16 @@ def variant(request):
 
 
 def product(field: Field, rows, x, start=0, stop=None):
-    """Rows of (column, coefficient), coefficients stored times R² as in a `.zkey`, times canonical x."""
+    """Rows of (column, coefficient), coefficients in Montgomery form, times canonical x; 77 in other rows."""
     entries = [entry for row in rows for entry in row]
-    r = field.montgomery_one
-    coefficients = to_montgomery_limbs(field, [coefficient * r for _, coefficient in entries])
+    coefficients = to_montgomery_limbs(field, [coefficient for _, coefficient in entries])
     row_starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     columns = np.array([column for column, _ in entries], np.uint32)
-    out = to_montgomery_limbs(field, [77] * len(rows))
+    out = ints_to_limbs([77] * len(rows), field.limbs)
     stop = len(rows) if stop is None else stop
-    multiply_rows(field, out, row_starts, columns, coefficients, ints_to_limbs(x, field.limbs), start, stop)
-    return from_montgomery_ints(field, out)
+    out[start:stop] = 0
+    add_products(field, out, row_starts, columns, coefficients, ints_to_limbs(x, field.limbs), start, stop)
+    return limbs_to_ints(out)
 
 
 @every_curve
@@ -54,18 +54,56 @@ def test_only_the_rows_asked_for(field):
 
 
 @every_curve
-def test_a_very_long_row_of_the_largest_terms(field):
-    n, largest = 70_000, field.modulus - 1
-    r2 = to_montgomery_limbs(field, [largest * field.montgomery_one])
-    out, x = np.zeros((1, 4), np.uint64), ints_to_limbs([largest], 4)
-    coefficients = np.repeat(r2, n, axis=0)
-    multiply_rows(field, out, np.array([0, n]), np.zeros(n, np.uint32), coefficients, x, 0, 1)
-    assert from_montgomery_ints(field, out) == [n]
+def test_products_are_added_to_what_is_there(field):
+    p = field.modulus
+    out = ints_to_limbs([p - 1, 5], 4)
+    row_starts, columns = np.array([0, 1, 1]), np.zeros(1, np.uint32)
+    add_products(
+        field, out, row_starts, columns, to_montgomery_limbs(field, [3]), ints_to_limbs([2], 4), 0, 2
+    )
+    assert limbs_to_ints(out) == [5, 5]
 
 
 @every_curve
-def test_montgomery_coefficients_give_canonical_output(field):
+@pytest.mark.parametrize("n", [63, 64, 65, 128, 70_000])
+def test_long_rows_of_the_largest_terms(field, n):
+    """Rows that end where a block of products does, just before and just after; the next has a term too."""
+    largest = field.modulus - 1
+    out, x = np.zeros((2, 4), np.uint64), ints_to_limbs([largest], 4)
+    coefficients = np.repeat(to_montgomery_limbs(field, [largest]), n + 1, axis=0)
+    add_products(field, out, np.array([0, n, n + 1]), np.zeros(n + 1, np.uint32), coefficients, x, 0, 2)
+    assert limbs_to_ints(out) == [n, 1]
+
+
+@every_curve
+def test_canonical_coefficients_with_montgomery_values(field):
     out = np.zeros((1, 4), np.uint64)
-    coefficients, x = to_montgomery_limbs(field, [6, field.modulus - 1]), ints_to_limbs([7, 2], 4)
-    multiply_rows(field, out, np.array([0, 2]), np.array([0, 1], np.uint32), coefficients, x, 0, 1)
-    assert out.tolist() == [[40, 0, 0, 0]]
+    coefficients, x = ints_to_limbs([6, field.modulus - 1], 4), to_montgomery_limbs(field, [7, 2])
+    add_products(field, out, np.array([0, 2]), np.array([0, 1], np.uint32), coefficients, x, 0, 1)
+    assert limbs_to_ints(out) == [40]
+
+
+@every_curve
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_units(field, data):
+    p = field.modulus
+    numbers = st.sampled_from([0, 1, p - 1]) | st.integers(0, p - 1)
+    x = data.draw(st.lists(numbers, min_size=1, max_size=8))
+    rows = data.draw(st.lists(st.lists(st.integers(-len(x), len(x) - 1), max_size=12), max_size=12))
+    start = data.draw(st.integers(0, len(rows)))
+    out = ints_to_limbs([77] * len(rows), 4)
+    columns = np.array([column for row in rows for column in row], np.int32)
+    row_starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    sum_units(field, out, row_starts, columns, ints_to_limbs(x, 4), start, len(rows))
+    wanted = [sum(x[k] if k >= 0 else -x[~k] for k in row) % p for row in rows[start:]]
+    assert limbs_to_ints(out) == [77] * start + wanted
+
+
+@every_curve
+def test_many_units_of_the_largest_value(field):
+    n, largest = 70_000, field.modulus - 1
+    out, x = np.zeros((2, 4), np.uint64), ints_to_limbs([largest], 4)
+    columns = np.repeat(np.array([0, -1], np.int32), n)
+    sum_units(field, out, np.array([0, n, 2 * n]), columns, x, 0, 2)
+    assert limbs_to_ints(out) == [field.modulus - n, n]
