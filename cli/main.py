@@ -20,6 +20,7 @@ from cli.history import history
 from cli.prove import prove
 from cli.setup import setup
 from cli.sim import sim
+from cli.torture import torture
 from cli.ui import ui
 from cli.verify import verify
 from cli.vkey import vkey
@@ -46,7 +47,7 @@ def cli() -> None:
     """
 
 
-for command in (prove, verify, setup, vkey, bench, sim, history, ui):
+for command in (prove, verify, setup, vkey, bench, sim, torture, history, ui):
     cli.add_command(command)
 
 

@@ -15,6 +15,7 @@ from policy import (
     Device,
     Entry,
     Event,
+    Fail,
     Failed,
     FixedConcurrency,
     Job,
@@ -26,6 +27,7 @@ from policy import (
     ProtocolError,
     Proved,
     QuotientDone,
+    Reject,
     Resized,
     Shared,
     Submit,
@@ -33,8 +35,9 @@ from policy import (
     Tick,
     Verified,
 )
-from tests.policy.rules import room_in_bytes, room_in_number, send
-from tests.policy.world import World
+from sim.torture.books import Books
+from sim.torture.room import InNumber
+from sim.torture.rules import CheckedPolicy
 
 NEXT = {
     "synthesizing": [Synthesized],
@@ -76,7 +79,7 @@ def circuits(draw: st.DrawFn) -> list[Circuit]:
 
 
 class Machine(RuleBasedStateMachine):
-    """Every rule draws what happens next among what can; `send` checks all invariants after each."""
+    """Every rule draws what happens next among what can; the checked policy checks all rules after each."""
 
     budgets = (5, 12, 20, 30, 40)
     shares = st.integers(0, 30)
@@ -85,14 +88,23 @@ class Machine(RuleBasedStateMachine):
     def start(self, limits: Limits, circuits: list[Circuit]) -> None:
         self.circuits = circuits
         self.submitted = 0
+        self.now_s = 0.0
+        self.ends: dict[str, Decision] = {}
         self.set_up(limits)
 
     def set_up(self, limits: Limits) -> None:
-        self.room = room_in_bytes
-        self.world = World(BudgetPolicy(limits), limits, ceiling_bytes=limits.budget_bytes)
+        self.checked = CheckedPolicy(BudgetPolicy(limits), limits)
+
+    @property
+    def books(self) -> Books:
+        return self.checked.books
 
     def send(self, event: Event) -> list[Decision]:
-        return send(self.world, event, self.room)
+        decisions = self.checked.handle(event, self.now_s)
+        for decision in decisions:
+            if isinstance(decision, Complete | Fail | Reject):
+                self.ends[decision.job_id] = decision
+        return decisions
 
     @rule(data=st.data(), partitions=st.integers(1, 3), priority=st.sampled_from(Priority))
     def submit(self, data: st.DataObject, partitions: int, priority: Priority) -> None:
@@ -108,8 +120,8 @@ class Machine(RuleBasedStateMachine):
 
     def possible(self) -> list[Event]:
         """What loads, work and stops may report."""
-        events: list[Event] = [Loaded(key) for key, stored in self.world.stored.items() if stored.loading]
-        for partition, held in self.world.partitions.items():
+        events: list[Event] = [Loaded(key) for key, stored in self.books.stored.items() if stored.loading]
+        for partition, held in self.books.partitions.items():
             events += [kind(partition) for kind in NEXT.get(held.at, [])]
             if held.stopping:
                 events.append(Failed(partition, "stopped"))
@@ -117,18 +129,18 @@ class Machine(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 4.0]))
     def time_passes(self, seconds: float) -> None:
-        self.world.now_s += seconds
+        self.now_s += seconds
         self.send(Tick())
 
     @rule(data=st.data())
     def others_take_or_leave(self, data: st.DataObject) -> None:
         """A share that is wanted and given is used at once."""
-        wanted = self.world.policy.wanted_share(self.world.now_s)
+        wanted = self.checked.policy.wanted_share(self.now_s)
         if wanted is None:
             self.send(Shared(data.draw(self.shares)))
             return
-        assert self.world.limit_bytes < wanted.least_bytes <= wanted.most_bytes
-        assert wanted.most_bytes <= self.world.limits.budget_bytes
+        assert self.books.limit_bytes < wanted.least_bytes <= wanted.most_bytes
+        assert wanted.most_bytes <= self.books.limits.budget_bytes
         given_bytes = data.draw(st.integers(wanted.least_bytes - 1, wanted.most_bytes))
         admits = any(isinstance(decision, Admit) for decision in self.send(Shared(given_bytes)))
         assert admits or given_bytes < wanted.least_bytes
@@ -144,12 +156,11 @@ class Machine(RuleBasedStateMachine):
 
     def faults(self, what: str) -> list[Event]:
         if what == "load":
-            return [LoadFailed(key, "disk") for key, stored in self.world.stored.items() if stored.loading]
+            return [LoadFailed(key, "disk") for key, stored in self.books.stored.items() if stored.loading]
         if what == "partition":
-            return [Failed(partition, "device") for partition in self.world.partitions]
+            return [Failed(partition, "device") for partition in self.books.partitions]
         if what == "waiting":
-            waiting = self.world.waiting.values()
-            return [Failed(PartitionId(w.job.id, w.job.partitions - 1), "input") for w in waiting]
+            return [Failed(PartitionId(w.job.id, w.job.partitions - 1), "input") for w in self.books.line]
         if what == "cancel":
             return [Cancel(f"job{number}") for number in range(1, self.submitted + 1)]
         return [Resized(budget_bytes) for budget_bytes in self.budgets]
@@ -157,21 +168,21 @@ class Machine(RuleBasedStateMachine):
     def nonsense_changes_nothing(self, data: st.DataObject) -> None:
         stray = PartitionId("nobody", 0)
         wrong = [Loaded("nothing"), Synthesized(stray), Failed(stray, ""), Verified(PartitionId("job1", 99))]
-        for partition, held in self.world.partitions.items():
+        for partition, held in self.books.partitions.items():
             kinds = (Synthesized, QuotientDone, Proved, Verified)
             wrong += [kind(partition) for kind in kinds if kind not in NEXT.get(held.at, [])]
         with pytest.raises(ProtocolError):
-            self.world.policy.handle(data.draw(st.sampled_from(wrong)), self.world.now_s)
+            self.checked.handle(data.draw(st.sampled_from(wrong)), self.now_s)
 
     def teardown(self) -> None:
         """Whatever was left lying comes to an end, and gives back all it held."""
-        if not hasattr(self, "world"):
+        if not hasattr(self, "checked"):
             return
         self.send(Shared(10**9))
-        while self.world.running or not self.world.stalled():
+        while self.books.jobs or not self.books.stalled:
             self.send(self.something_that_happens())
-        assert self.world.host_bytes == sum(s.entry.size_bytes for s in self.world.idle().values())
-        work = self.world.policy._work
+        assert self.books.host_bytes == self.books.idle_bytes
+        work = self.checked.policy._work
         assert not any(device.busy for device in work.stages.devices._all)
         for left in (work.waiting._groups, work.waiting._users, work.waiting._holders, work._awaiting):
             assert not left
@@ -180,16 +191,15 @@ class Machine(RuleBasedStateMachine):
         """An event that must come by itself; there always is one, or the work is stalled."""
         if possible := self.possible():
             return possible[-1]
-        assert self.world.wake_at_s is not None, f"{self.world.running} wait, and nothing will happen"
-        self.world.now_s = self.world.wake_at_s
+        assert self.books.wake_at_s is not None, f"{self.books.jobs} wait, and nothing will happen"
+        self.now_s = self.books.wake_at_s
         return Tick()
 
 
 class FixedMachine(Machine):
     def set_up(self, limits: Limits) -> None:
         unlimited = Limits(10**9, limits.synthesis_slots, limits.devices)
-        self.room = room_in_number(2)
-        self.world = World(FixedConcurrency(unlimited, 2), unlimited, ceiling_bytes=10**9)
+        self.checked = CheckedPolicy(FixedConcurrency(unlimited, 2), unlimited, InNumber(2))
 
     budgets = (10**9,)  # bytes bind nothing here
     shares = st.just(10**9)
@@ -208,4 +218,4 @@ def test_a_world_without_faults_completes_every_job() -> None:
     for i in range(10):
         machine.send(Submit(Job(str(i), machine.circuits[i % 2], 2)))
     machine.teardown()
-    assert machine.world.ends == {str(i): Complete(str(i)) for i in range(10)}
+    assert machine.ends == {str(i): Complete(str(i)) for i in range(10)}

@@ -1,0 +1,100 @@
+"""`cuzk torture`: the memory manager under random machines, jobs and faults."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.options import available_cores, say
+
+if TYPE_CHECKING:
+    from sim.torture.trial import Finding, Outcome
+
+
+@click.command(short_help="Check the memory manager under random jobs and faults.")
+@click.option(
+    "--seeds", "count", type=click.IntRange(min=1), metavar="N", help="Seeds to run  [default: 1000]"
+)
+@click.option(
+    "--start",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="S",
+    help="The first of them.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), metavar="S", help="Run this one alone, and tell what it did."
+)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes  [default: every core]")
+@click.option(
+    "--partitions", type=click.IntRange(min=1), default=100, show_default=True, help="Partitions of a seed."
+)
+@click.option("--log", is_flag=True, help="With --seed: print the decision log too.")
+def torture(
+    count: int | None, start: int, seed: int | None, jobs: int | None, partitions: int, log: bool
+) -> None:
+    """Run the admission policy under random machines, workloads and faults, and check all its rules.
+
+    A seed is a machine, a budget, jobs, and what goes wrong: failures at every stage, cancels,
+    deadlines, slow disks, lost devices, a resized budget, a process that dies. After every event
+    the rules are checked by books of their own. The first violation is cut down to few jobs and
+    faults and printed with its decision log; status 1 then.
+    """
+    if seed is not None and (count is not None or start or jobs):
+        raise click.UsageError("--seed runs one seed alone: leave out --seeds, --start and --jobs")
+    if log and seed is None:
+        raise click.UsageError("--log needs --seed: the log is that of one seed")
+    from sim.torture.trial import run_seed
+
+    if seed is not None:
+        finding = _tell(seed, run_seed(seed, partitions), log)
+    else:
+        finding = _run(range(start, start + (count or 1000)), partitions, jobs or available_cores())
+    if finding is not None:
+        _print_shrunk(finding)
+        sys.exit(1)
+
+
+def _tell(seed: int, outcome: Outcome, log: bool) -> Finding | None:
+    from sim.torture.report import log_digest, log_lines
+
+    if outcome.finding is None:
+        what = f"{outcome.admitted} partitions admitted, {len(outcome.log)} events"
+        print(f"seed {seed}: {what}, no violation; decision log {log_digest(outcome.log)}")
+    if log:
+        print(*log_lines(outcome.log, len(outcome.log)), sep="\n")
+    return outcome.finding
+
+
+def _run(seeds: range, partitions: int, processes: int) -> Finding | None:
+    """The first finding, or None with the tally printed."""
+    from sim.torture.campaign import run_seeds
+
+    say(f"torturing the policy with seeds {seeds.start} to {seeds.stop - 1}, {processes} processes")
+    began_s = told_s = time.monotonic()
+    done, admitted, events, cpu_s = 0, 0, 0, 0.0
+    for share in run_seeds(seeds, partitions, processes):
+        if share.findings:
+            return share.findings[0]
+        done, admitted = done + share.seeds, admitted + share.partitions
+        events, cpu_s = events + share.events, cpu_s + share.cpu_s
+        now_s = time.monotonic()
+        if now_s - told_s > 2:
+            say(f"{done} of {len(seeds)} seeds, {done / (now_s - began_s):.0f} a second, no violation")
+            told_s = now_s
+    elapsed_s = time.monotonic() - began_s
+    print(f"{done} seeds, {admitted} partitions admitted, {events} events: no violation")
+    print(f"{done / elapsed_s:.0f} seeds a second, {done / cpu_s:.0f} in each second of a processor")
+    return None
+
+
+def _print_shrunk(finding: Finding) -> None:
+    from sim.torture.report import finding_lines
+    from sim.torture.trial import shrink
+
+    say(f"seed {finding.case.seed} violates: {finding.why}; cutting it down")
+    print(*finding_lines(shrink(finding)), sep="\n")

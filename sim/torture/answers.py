@@ -1,0 +1,101 @@
+"""The rules about one answer: what it refuses, whom it admits first, and what it evicts for that."""
+
+from collections.abc import Callable
+
+from policy import Admit, Decision, Evict, Limits, Prove, Reject, Submit, Synthesize
+from sim.torture.books import Books, Held, Stored
+from sim.torture.line import Group
+from sim.torture.room import Idle, candidates, lookahead_open
+from sim.torture.violation import expect
+
+
+class Before:
+    """What the books said between the event and its answer."""
+
+    def __init__(self, books: Books, evicts: list[Evict]) -> None:
+        self.stalled = books.stalled
+        self.host_bytes = books.host_bytes
+        self.idle = dict(books.idle) if evicts else {}
+        self.evicted = [self.idle[each.entry.key] for each in evicts if each.entry.key in self.idle]
+        self.forced = not all(books.old_enough(stored) for stored in self.evicted)
+
+
+def refused_only_if_impossible(limits: Limits, event: Submit, decisions: list[Decision]) -> None:
+    """Rule 2."""
+    circuit = event.job.circuit
+    needed_bytes = circuit.entries_bytes + circuit.working_bytes
+    device_fits = any(
+        device.memory_bytes is None or circuit.device_bytes <= device.memory_bytes
+        for device in limits.devices
+    )
+    impossible = needed_bytes > limits.budget_bytes or not device_fits
+    refused = any(type(decision) is Reject for decision in decisions)
+    expect(2, refused == impossible, "job %s: rejected %s, impossible %s", event.job.id, refused, impossible)
+
+
+def in_turn(
+    books: Books,
+    before: Before,
+    decisions: list[Decision],
+    admit: Admit,
+    has_room: Callable[[Books, Group, Idle], bool],
+) -> None:
+    """Rule 5: nobody who could have started is passed by the first admission of an answer.
+
+    Within a priority a job that has started goes before one that has not, whichever came first. Devices and
+    ready partitions are served before anybody is admitted.
+    """
+    if before.host_bytes > books.limit_bytes:
+        return  # evictions for the smaller budget came before
+    proves = sum([type(each) is Prove for each in decisions])
+    served = [each for each in decisions if type(each) is Synthesize and each.partition in books.admitted]
+    synthesizes = lookahead_open(
+        books, len(books.queue) - proves, books.synthesizing + len(served), books.idle_workers - proves
+    )
+    loads = len(books.admitted) - len(served) < books.limits.synthesis_slots
+    first = books.line.find(admit.partition.job_id)
+    idle = Idle.ALL if before.forced else Idle.OLD
+    for group in candidates(books):
+        head = group.head
+        if head is first or not (synthesizes if books.in_memory(group.circuit) else loads):
+            continue
+        peers = group.priority == first.group.priority
+        if peers and bool(head.next_index) != bool(first.next_index):
+            passed = head.next_index > 0
+        else:
+            passed = head.rank < first.rank and not first.next_index
+        if passed:
+            expect(5, not has_room(books, group, idle), "%s was passed for %s", head.job.id, first.job.id)
+
+
+def evictions_justified(books: Books, before: Before, admitted: list[Held]) -> None:
+    """Rule 4: for an admission or a smaller budget; not young without need, none in vain, oldest first."""
+    limit_bytes = books.limit_bytes
+    if before.host_bytes > limit_bytes:
+        return
+    expect(4, bool(admitted), "entries were evicted for nobody")
+    expect(4, before.stalled or not before.forced, "a young entry was evicted without need")
+    if len(admitted) == 1:
+        _fewest(books, before.evicted)
+        _oldest_first(books, before, admitted[0])
+
+
+def _fewest(books: Books, evicted: list[Stored]) -> None:
+    for stored in evicted:
+        superfluous = books.host_bytes + stored.entry.size_bytes <= books.limit_bytes
+        expect(4, not superfluous, "entry %s was evicted in vain", stored.entry.key)
+
+
+def _oldest_first(books: Books, before: Before, admitted: Held) -> None:
+    """Without the most recently used of the evicted, even all older ones would not have done."""
+    youngest_s = max([stored.idle_since_s for stored in before.evicted])
+    older_bytes = sum(
+        [
+            stored.entry.size_bytes
+            for key, stored in before.idle.items()
+            if stored.idle_since_s < youngest_s and key not in admitted.keys
+        ]
+    )
+    freed_bytes = sum([stored.entry.size_bytes for stored in before.evicted])
+    enough = books.host_bytes + freed_bytes - older_bytes <= books.limit_bytes
+    expect(4, not enough, "an entry used more recently was evicted before an older one")

@@ -1,0 +1,81 @@
+"""Many seeds, over several processes."""
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from sim.errors import SimError
+from sim.torture.trial import Finding, run_seed
+
+SEEDS_AT_ONCE = 20  # a third of a second: an interrupt waits no longer
+
+
+@dataclass(frozen=True)
+class Share:
+    """What some seeds in a row came to; `cpu_s` of the process that ran them."""
+
+    seeds: int
+    partitions: int
+    events: int
+    cpu_s: float
+    findings: list[Finding] = field(default_factory=list)
+
+
+def run_seeds(seeds: range, partitions: int, processes: int) -> Iterator[Share]:
+    """Run them all, whatever is found. Raises SimError where a process dies."""
+    shares = [seeds[start : start + SEEDS_AT_ONCE] for start in range(0, len(seeds), SEEDS_AT_ONCE)]
+    if processes == 1 or len(shares) == 1:
+        for share in shares:
+            yield run_share(share, partitions)
+        return
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(processes, len(shares)), context)
+    try:
+        yield from _spread(pool, shares, partitions, in_flight=2 * processes)
+    except BrokenProcessPool as error:
+        raise SimError(
+            "a process of the torture died, perhaps for lack of memory; use fewer --jobs"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _spread(
+    pool: ProcessPoolExecutor, shares: list[range], partitions: int, in_flight: int
+) -> Iterator[Share]:
+    running: set[Future[Share]] = set()
+    for share in shares:
+        with _interrupts_left_to_us():
+            running.add(pool.submit(run_share, share, partitions))
+        if len(running) == in_flight:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from [each.result() for each in done]
+    for each in running:
+        yield each.result()
+
+
+def run_share(seeds: range, partitions: int) -> Share:
+    began_s = time.process_time()
+    outcomes = [run_seed(seed, partitions) for seed in seeds]
+    return Share(
+        len(seeds),
+        sum([outcome.admitted for outcome in outcomes]),
+        sum([len(outcome.log) for outcome in outcomes]),
+        time.process_time() - began_s,
+        [outcome.finding for outcome in outcomes if outcome.finding is not None],
+    )
+
+
+@contextmanager
+def _interrupts_left_to_us() -> Iterator[None]:
+    """A process started meanwhile never takes an interrupt, not even while it starts: it keeps our mask."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,294 @@
+"""A machine in SimPy on which everything goes wrong that a case says, under a checked policy."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
+
+from simpy import Environment
+from simpy.events import Event as Signal
+
+from policy import (
+    Admit,
+    BudgetPolicy,
+    Cancel,
+    Decision,
+    Event,
+    Fail,
+    Failed,
+    Limits,
+    Load,
+    Loaded,
+    LoadFailed,
+    PartitionId,
+    Policy,
+    Prove,
+    Proved,
+    QuotientDone,
+    Reject,
+    Resized,
+    Shared,
+    Stop,
+    Submit,
+    Synthesize,
+    Synthesized,
+    Tick,
+    Verified,
+    WakeAt,
+)
+from sim.torture.case import Arrival, At, Case, Death, DeviceLost, LoadFails, Stage, Strike
+from sim.torture.rules import CheckedPolicy
+from sim.torture.violation import expect
+
+MakePolicy = Callable[[Limits], Policy]
+ASK_EVERY = 64
+
+
+class Logged(NamedTuple):
+    """An entry of the decision log; a death has no event."""
+
+    at_s: float
+    event: Event | Death
+    decisions: list[Decision]
+
+
+class TortureMachine:
+    """Executes the decisions and reports, in an order and at times that the case decides."""
+
+    def __init__(
+        self, case: Case, make_policy: MakePolicy = BudgetPolicy, ask_every: int = ASK_EVERY
+    ) -> None:
+        self.log: list[Logged] = []
+        self._case = case
+        self._pace = case.pace
+        self._make_policy = make_policy
+        self._ask_every = ask_every
+        self._env = Environment(initial_time=0.0)
+        self._checked = CheckedPolicy(make_policy(case.limits), case.limits, ask_every=ask_every)
+        self._events: deque[Event] = deque()
+        self._executing = False
+        self._arrivals = {arrival.job.id: arrival for arrival in case.arrivals}
+        self._retries = {arrival.job.id: arrival.retries for arrival in case.arrivals}
+        self._work: dict[PartitionId, Signal] = {}  # what will end the present step
+        self._loads: dict[str, Signal] = {}
+        self._load_count = 0
+        self._failing_loads = {fault.number for fault in case.faults if isinstance(fault, LoadFails)}
+        self._strikes: dict[tuple[PartitionId, Stage], list[Strike]] = {}
+        self._timer: Signal | None = None
+        self._asking = False
+        self._most_events = 2000 + 40 * case.partitions
+        self._actions: dict[type, Callable[[Any], None]] = {
+            Admit: lambda admit: self._reached(admit.partition, "admitted"),
+            Load: self._load,
+            Synthesize: self._synthesize,
+            Prove: self._prove,
+            Stop: self._stop,
+            Fail: self._end,
+            Reject: self._end,
+            WakeAt: self._set_timer,
+        }
+
+    def run(self) -> None:
+        """To the end. Raises ViolationError, and whatever the policy raises."""
+        for arrival in self._case.arrivals:
+            self._after(arrival.at_s, self._arrive, arrival)
+        for fault in self._case.faults:
+            if isinstance(fault, At):
+                self._after(fault.at_s, self._happen, fault.what)
+            elif isinstance(fault, Strike):
+                self._strikes.setdefault((fault.partition, fault.stage), []).append(fault)
+        self._env.run()
+        self._nothing_is_left()
+
+    def _nothing_is_left(self) -> None:
+        books, policy = self._checked.books, self._checked.policy
+        for partition in books.partitions:
+            expect(7, False, "nothing happens any more, and %s", policy.explain(partition))
+        for waiting in books.line:
+            partition = PartitionId(waiting.job.id, waiting.next_index)
+            expect(7, False, "nothing happens any more, and %s", policy.explain(partition))
+        expect(6, not books.jobs, "jobs did not end: %s", list(books.jobs))
+        expect(6, policy.reserved_bytes == books.idle_bytes, "%s bytes stay reserved", policy.reserved_bytes)
+
+    def _after(self, delay_s: float, then: Callable[[Signal], None], value: object) -> Signal:
+        timeout = self._env.timeout(delay_s, value)
+        timeout.callbacks.append(then)
+        return timeout
+
+    def _send(self, event: Event) -> None:
+        """Take an event; while another is executed it waits its turn."""
+        self._events.append(event)
+        if self._executing:
+            return
+        self._executing = True
+        now_s = self._env.now
+        while self._events:
+            event = self._events.popleft()
+            entry = Logged(now_s, event, [])
+            self.log.append(entry)
+            decisions = self._checked.handle(event, now_s)
+            entry.decisions.extend(decisions)
+            for decision in decisions:
+                action = self._actions.get(type(decision))
+                if action is not None:
+                    action(decision)
+        self._executing = False
+        if self._checked.books.share_bytes is not None and not self._asking:
+            self._ask_for_more()
+        expect(0, len(self.log) < self._most_events, "%s events, and no end", len(self.log))
+
+    def _ask_for_more(self) -> None:
+        """Other processes give what is wanted, after a while."""
+        if self._checked.policy.wanted_share(self._env.now) is not None:
+            self._asking = True
+            self._after(self._pace.draw(len(self.log), 0, 9), self._given, None)
+
+    def _given(self, _signal: Signal) -> None:
+        """Whatever is wanted by now, as little as will do or as much as helps, is used at once."""
+        self._asking = False
+        wanted = self._checked.policy.wanted_share(self._env.now)
+        if wanted is not None:
+            given_bytes = wanted[len(self.log) % 2]
+            entries = len(self.log)
+            self._send(Shared(given_bytes))
+            used = any(type(decision) is Admit for decision in self.log[entries].decisions)
+            expect(7, used, "%s bytes were wanted of other processes, and are not used", given_bytes)
+
+    def _arrive(self, signal: Signal) -> None:
+        arrival = cast(Arrival, signal.value)
+        if arrival.job.id in self._checked.books.jobs:
+            return  # handed in again by a death meanwhile
+        if arrival.deadline_s is not None:
+            self._after(arrival.deadline_s, self._happen, Cancel(arrival.job.id))
+        self._send(Submit(arrival.job))
+
+    def _draw(self, partition: PartitionId, kind: int) -> float:
+        return self._pace.draw(self._arrivals[partition.job_id].number, partition.index, kind)
+
+    def _reached(self, partition: PartitionId, stage: Stage) -> None:
+        """Strikes strike once, not a retried job again."""
+        if not self._strikes:
+            return
+        for strike in self._strikes.pop((partition, stage), ()):
+            what = Cancel(partition.job_id) if strike.cancels else Failed(partition, f"while {stage}")
+            self._after(strike.after_s, self._happen, what)
+
+    def _step(self, partition: PartitionId, delay_s: float, then: Callable[[PartitionId], None]) -> None:
+        """The one thing that happens next to the partition, unless another comes before."""
+        self._work[partition] = self._after(delay_s, self._stepped, (partition, then))
+
+    def _stepped(self, signal: Signal) -> None:
+        partition, then = cast("tuple[PartitionId, Callable[[PartitionId], None]]", signal.value)
+        if self._work.get(partition) is signal:
+            del self._work[partition]
+            then(partition)
+
+    def _load(self, decision: Load) -> None:
+        self._load_count += 1
+        key, number = decision.entry.key, self._load_count
+        fails = number in self._failing_loads
+        delay_s = self._pace.load_s * self._pace.draw(number, 0, 0)
+        event = LoadFailed(key, "disk") if fails else Loaded(key)
+        self._loads[key] = self._after(delay_s, self._load_ended, event)
+
+    def _load_ended(self, signal: Signal) -> None:
+        event = cast(Loaded | LoadFailed, signal.value)
+        if self._loads.get(event.entry_key) is signal:
+            del self._loads[event.entry_key]
+            self._send(event)
+
+    def _synthesize(self, decision: Synthesize) -> None:
+        partition = decision.partition
+        self._reached(partition, "synthesizing")
+        self._step(partition, self._pace.synthesize_s * self._draw(partition, 1), self._synthesized)
+
+    def _synthesized(self, partition: PartitionId) -> None:
+        """If it was to be stopped meanwhile, that is answered after."""
+        stopping = self._checked.books.partitions[partition].stopping
+        self._reached(partition, "synthesized")
+        self._send(Synthesized(partition))
+        if stopping:
+            self._step(partition, self._draw(partition, 6), self._stopped)
+
+    def _prove(self, decision: Prove) -> None:
+        """Some provers do not report the quotient."""
+        partition = decision.partition
+        self._reached(partition, "proving")
+        delay_s = self._pace.prove_s * self._draw(partition, 2)
+        reports = self._draw(partition, 3) < 2.0
+        self._step(partition, delay_s, self._quotient_done if reports else self._proved)
+
+    def _quotient_done(self, partition: PartitionId) -> None:
+        self._reached(partition, "quotient")
+        self._step(partition, self._draw(partition, 4), self._proved)
+        self._send(QuotientDone(partition))
+
+    def _proved(self, partition: PartitionId) -> None:
+        self._reached(partition, "proved")
+        self._step(partition, self._draw(partition, 5), self._verified)
+        self._send(Proved(partition))
+
+    def _verified(self, partition: PartitionId) -> None:
+        self._send(Verified(partition))
+
+    def _stop(self, decision: Stop) -> None:
+        """Work heeds a stop at once, after a while, or never; what lies between two stages is dropped."""
+        partition = decision.partition
+        patience = self._draw(partition, 7)
+        if partition not in self._work:
+            self._step(partition, patience, self._stopped)
+        elif patience < 1.0:
+            self._step(partition, 0.0, self._stopped)
+        elif patience < 2.0:
+            self._step(partition, patience, self._stopped)
+
+    def _stopped(self, partition: PartitionId) -> None:
+        self._send(Failed(partition, "stopped"))
+
+    def _end(self, decision: Fail | Reject) -> None:
+        if self._retries[decision.job_id]:
+            self._retries[decision.job_id] -= 1
+            arrival = self._arrivals[decision.job_id]
+            self._after(self._pace.draw(arrival.number, 0, 8), self._arrive, arrival)
+
+    def _set_timer(self, decision: WakeAt) -> None:
+        self._timer = self._after(decision.at_s - self._env.now, self._tick, None)
+
+    def _tick(self, signal: Signal) -> None:
+        if signal is self._timer:
+            self._timer = None
+            self._send(Tick())
+
+    def _happen(self, signal: Signal) -> None:
+        match signal.value:
+            case Cancel() | Resized() | Shared() as event:
+                self._send(event)
+            case Failed(partition, why):
+                self._fail(partition, why)
+            case DeviceLost(name):
+                held_by = [held for held in self._checked.books.partitions.values() if held.device]
+                for held in held_by:
+                    if held.device and held.device.device.name == name:
+                        self._fail(held.id, "device out of memory")
+            case Death():
+                self._die()
+
+    def _fail(self, partition: PartitionId, why: str) -> None:
+        """Of a partition that is admitted, or waits, if it is."""
+        books = self._checked.books
+        if partition not in books.partitions:
+            waits = books.line.waits(partition.job_id)
+            if not waits or partition.index < books.line.find(partition.job_id).next_index:
+                return
+        self._work.pop(partition, None)
+        self._send(Failed(partition, why))
+
+    def _die(self) -> None:
+        unfinished = [running.job for running in self._checked.books.jobs.values()]
+        limits = self._checked.books.limits
+        self._checked = CheckedPolicy(self._make_policy(limits), limits, ask_every=self._ask_every)
+        self._work.clear()
+        self._loads.clear()
+        self._timer = None
+        self.log.append(Logged(self._env.now, Death(), []))
+        for job in unfinished:
+            self._send(Submit(job))

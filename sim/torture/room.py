@@ -1,0 +1,84 @@
+"""Whether something could start now, found by trying out on the checker's books."""
+
+from enum import Enum
+
+from sim.torture.books import Books
+from sim.torture.line import Group
+
+
+class Idle(Enum):
+    """Which idle entries may make room."""
+
+    OLD = "idle for the minimum and longer"
+    ALL = "however young"
+
+
+def may_synthesize(books: Books) -> bool:
+    return lookahead_open(books, len(books.queue), books.synthesizing, books.idle_workers)
+
+
+def lookahead_open(books: Books, queued: int, synthesizing: int, idle_workers: int) -> bool:
+    """A slot is free, and what synthesizes next will not pile up before the devices."""
+    limits = books.limits
+    if synthesizing >= limits.synthesis_slots:
+        return False
+    return queued < limits.synthesis_lookahead or queued + synthesizing < idle_workers
+
+
+def may_load(books: Books) -> bool:
+    return len(books.admitted) < books.limits.synthesis_slots
+
+
+def candidates(books: Books) -> list[Group]:
+    """All groups, or those up to the first that was overtaken too often."""
+    limit = books.limits.overtake_limit
+    groups = books.line.groups
+    holders = [group.head.rank for group in groups if group.overtaken >= limit]
+    if not holders:
+        return groups
+    line = min(holders)
+    return [group for group in groups if group.head.rank <= line]
+
+
+def in_bytes(books: Books, group: Group, idle: Idle) -> bool:
+    """Whether one partition of the group fits, if the idle entries that it does not need may go."""
+    circuit = group.circuit
+    free_bytes = books.limit_bytes - books.host_bytes - circuit.working_bytes
+    if free_bytes + books.idle_bytes < 0:
+        return False
+    free_bytes -= books.missing_bytes(circuit)
+    if free_bytes >= 0:
+        return True
+    keys = [entry.key for entry in circuit.entries]
+    for key, stored in books.idle.items():
+        if key not in keys and (idle is Idle.ALL or books.old_enough(stored)):
+            free_bytes += stored.entry.size_bytes
+            if free_bytes >= 0:
+                return True
+    return False
+
+
+def in_bytes_at_s(books: Books, group: Group) -> float:
+    """When it fits by time alone, as idle entries grow old one after another; they must suffice."""
+    circuit = group.circuit
+    lacking_bytes = circuit.working_bytes + books.missing_bytes(circuit) + books.host_bytes
+    lacking_bytes -= books.limit_bytes
+    keys = [entry.key for entry in circuit.entries]
+    at_s = books.now_s
+    for key, stored in books.idle.items():
+        if lacking_bytes <= 0:
+            break
+        if key not in keys:
+            at_s = stored.idle_since_s + books.limits.eviction_min_idle_s
+            lacking_bytes -= stored.entry.size_bytes
+    return at_s
+
+
+class InNumber:
+    """Room of a fixed number of partitions at once, whatever they take."""
+
+    def __init__(self, partitions_at_once: int) -> None:
+        self._partitions_at_once = partitions_at_once
+
+    def __call__(self, books: Books, _group: Group, _idle: Idle) -> bool:
+        return books.holding < self._partitions_at_once

@@ -1,0 +1,288 @@
+"""Policies with a deliberate fault, one or more for each rule: what the checker must catch.
+
+Each is a patch of the real policy, with the numbers of the rules by which it may be caught.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from policy import Failed, Loaded, Tick
+from policy.budget import Budget, Reservation
+from policy.budget_policy import RoomInBytes
+from policy.cache import CachedEntry, EntryCache
+from policy.devices import DevicePool, DeviceWorkers
+from policy.explain import Queries
+from policy.model import Circuit
+from policy.records import JobRecord
+from policy.scheduler import Scheduler
+from policy.stages import Stages
+from policy.waiting import Group, WaitingRoom
+from policy.work import Work
+
+Patch = pytest.MonkeyPatch
+MUTANTS: dict[str, tuple[set[int], Callable[[Patch], None]]] = {}
+
+
+def mutant(*rules: int) -> Callable[[Callable[[Patch], None]], None]:
+    """The rules by which the fault may show first."""
+
+    def add(patch: Callable[[Patch], None]) -> None:
+        MUTANTS[patch.__name__] = (set(rules), patch)
+
+    return add
+
+
+def after(original: Callable[..., Any], then: Callable[..., Any]) -> Callable[..., Any]:
+    """The original, and `then` with its result and arguments."""
+
+    def both(*arguments: Any) -> Any:
+        return then(original(*arguments), *arguments)
+
+    return both
+
+
+@mutant(1)
+def the_budget_is_taken_as_larger(patch: Patch) -> None:
+    patch.setattr(Budget, "lacking", after(Budget.lacking, lambda lacking, *_: lacking - 1))
+
+
+@mutant(1, 6)
+def a_devices_memory_is_not_looked_at(patch: Patch) -> None:
+    patch.setattr(DeviceWorkers, "needs", lambda *_: 0)
+
+
+@mutant(1)
+def one_more_synthesizes_than_there_are_slots(patch: Patch) -> None:
+    patch.setattr(
+        Stages, "may_synthesize", lambda self: self.synthesizing <= self._slots and self.lookahead_open()
+    )
+
+
+@mutant(1)
+def a_lowered_budget_keeps_idle_entries(patch: Patch) -> None:
+    patch.setattr(RoomInBytes, "excess", lambda _: [])
+
+
+@mutant(2, 6)
+def what_never_fits_is_taken(patch: Patch) -> None:
+    patch.setattr(RoomInBytes, "refusal", lambda *_: None)
+
+
+@mutant(2)
+def what_just_fits_is_refused(patch: Patch) -> None:
+    fits = RoomInBytes.refusal
+
+    def refusal(self: RoomInBytes, circuit: Circuit) -> str | None:
+        limit_bytes = self._budget.limit_bytes or 0
+        tight = circuit.entries_bytes + circuit.working_bytes == limit_bytes
+        return "just so" if tight else fits(self, circuit)
+
+    patch.setattr(RoomInBytes, "refusal", refusal)
+
+
+@mutant(3)
+def a_partition_is_admitted_before_all_its_entries_are_loaded(patch: Patch) -> None:
+    acquire = EntryCache.acquire
+
+    def without_the_last(self: EntryCache, circuit: Circuit) -> Any:
+        used, to_load = acquire(self, circuit)
+        for entry in to_load[1:]:
+            self._forget(self._entries[entry.key])
+            self.loading -= 1
+        kept = [cached for cached in used if cached.entry.key in self._entries]
+        return kept, to_load[:1]
+
+    patch.setattr(EntryCache, "acquire", without_the_last)
+
+
+@mutant(4)
+def the_most_recently_used_goes_first(patch: Patch) -> None:
+    plan = EntryCache.plan_eviction
+
+    def newest_first(self: EntryCache, lacking_bytes: int, keep: Any) -> list[CachedEntry]:
+        order, self._idle = self._idle, OrderedDict(reversed(self._idle.items()))
+        try:
+            return sorted(plan(self, lacking_bytes, keep), key=lambda cached: cached.idle_since_s)
+        finally:
+            self._idle = order
+
+    patch.setattr(EntryCache, "plan_eviction", newest_first)
+
+
+@mutant(4)
+def more_is_evicted_than_is_needed(patch: Patch) -> None:
+    def all_idle(self: EntryCache, lacking_bytes: int, keep: Any) -> list[CachedEntry]:
+        plan = [cached for key, cached in self._idle.items() if key not in keep]
+        return plan if sum(cached.entry.size_bytes for cached in plan) >= lacking_bytes else []
+
+    patch.setattr(EntryCache, "plan_eviction", all_idle)
+
+
+@mutant(4)
+def young_entries_are_not_spared(patch: Patch) -> None:
+    most = RoomInBytes.most_bytes
+    patch.setattr(RoomInBytes, "most_bytes", lambda self, now_s, _forced: most(self, now_s, True))
+
+
+@mutant(4, 0)
+def an_entry_in_use_is_evicted(patch: Patch) -> None:
+    release = EntryCache.release
+
+    def idle_at_once(self: EntryCache, used: Any, now_s: float) -> None:
+        release(self, used, now_s)
+        for cached in used:
+            if cached.users and cached.entry.key not in self._idle:
+                self._now_idle(cached, now_s)
+                cached.users = 0
+
+    patch.setattr(EntryCache, "release", idle_at_once)
+
+
+@mutant(5, 7)
+def priorities_are_ignored(patch: Patch) -> None:
+    init = JobRecord.__init__
+    patch.setattr(
+        JobRecord,
+        "__init__",
+        lambda self, job, _effective_s, sequence: init(self, job, 0.0, sequence),
+    )
+
+
+@mutant(5, 0)
+def the_last_come_is_first_served(patch: Patch) -> None:
+    patch.setattr(WaitingRoom, "candidates", lambda self: self._order[::-1])
+
+
+@mutant(5)
+def nobody_holds_the_line(patch: Patch) -> None:
+    patch.setattr(WaitingRoom, "candidates", lambda self: self._order)
+    patch.setattr(WaitingRoom, "_count_overtaken_by", lambda *_: None)
+
+
+@mutant(5)
+def a_started_proof_waits_behind_new_ones(patch: Patch) -> None:
+    patch.setattr(WaitingRoom, "_go_before_new_ones", lambda *_: None)
+
+
+@mutant(6, 0)
+def a_failed_partition_keeps_its_reservation(patch: Patch) -> None:
+    give_back = Work.give_back
+
+    def only_if_well(self: Work, record: Any, now_s: float) -> None:
+        if record.state.value == "failed":
+            record.reservation = None
+        give_back(self, record, now_s)
+
+    patch.setattr(Work, "give_back", only_if_well)
+
+
+@mutant(6)
+def phase_1_is_not_given_back(patch: Patch) -> None:
+    patch.setattr(Reservation, "release_part", lambda *_: None)
+
+
+@mutant(6, 7)
+def a_stopped_partition_keeps_its_device(patch: Patch) -> None:
+    give_back = DevicePool.give_back
+    patch.setattr(
+        DevicePool,
+        "give_back",
+        lambda self, workers, holder: give_back(self, workers, holder) if holder.index % 7 else None,
+    )
+
+
+@mutant(6)
+def a_failed_jobs_work_is_not_stopped(patch: Patch) -> None:
+    patch.setattr(Work, "_stop", lambda *_: None)
+
+
+@mutant(7)
+def the_end_of_a_load_wakes_nobody(patch: Patch) -> None:
+    handlers = Scheduler.__init__
+
+    def deaf(self: Scheduler, *arguments: Any) -> None:
+        handlers(self, *arguments)
+        self._handlers[Loaded] = lambda event, now_s: self._work.loaded(
+            self._work.loading_entry(event), now_s
+        )
+
+    patch.setattr(Scheduler, "__init__", deaf)
+
+
+@mutant(7, 1)
+def a_failure_wakes_nobody(patch: Patch) -> None:
+    start = Scheduler._start
+    failed = Scheduler._failed
+
+    def quiet(self: Scheduler, event: Failed, now_s: float) -> None:
+        self.__dict__["quiet"] = True
+        failed(self, event, now_s)
+        self.__dict__["quiet"] = False
+
+    patch.setattr(Scheduler, "_failed", quiet)
+    patch.setattr(
+        Scheduler,
+        "_start",
+        lambda self, now_s: None if self.__dict__.get("quiet") else start(self, now_s),
+    )
+
+
+@mutant(7)
+def no_timer_is_asked_for(patch: Patch) -> None:
+    patch.setattr(RoomInBytes, "_ask_to_wake", lambda *_: None)
+
+
+@mutant(7)
+def the_timer_is_not_heeded(patch: Patch) -> None:
+    init = Scheduler.__init__
+
+    def deaf(self: Scheduler, *arguments: Any) -> None:
+        init(self, *arguments)
+        self._handlers[Tick] = lambda _event, _now_s: None
+
+    patch.setattr(Scheduler, "__init__", deaf)
+
+
+@mutant(7)
+def young_entries_block_what_nothing_else_unblocks(patch: Patch) -> None:
+    most = RoomInBytes.most_bytes
+    patch.setattr(RoomInBytes, "most_bytes", lambda self, now_s, _forced: most(self, now_s, False))
+
+
+@mutant(7)
+def only_the_first_in_turn_is_looked_at(patch: Patch) -> None:
+    patch.setattr(WaitingRoom, "candidates", lambda self: self._order[:1])
+
+
+@mutant(7)
+def work_piles_up_before_the_devices(patch: Patch) -> None:
+    patch.setattr(Stages, "may_load", lambda self: self.loading + len(self.ready) <= self._slots)
+
+
+@mutant(0)
+def a_question_fails(patch: Patch) -> None:
+    patch.setattr(
+        Queries, "_loads_of", lambda _self, record: "".join([each.entry for each in record.entries])
+    )
+
+
+@mutant(0)
+def a_wait_has_no_cause(patch: Patch) -> None:
+    patch.setattr(Queries, "_why_not_synthesizing", lambda _: (None, "nothing"))
+
+
+@mutant(0, 5)
+def the_order_is_not_that_of_the_events(patch: Patch) -> None:
+    """Another each time: as a set's order may be, or a dictionary's of objects by their addresses."""
+    turns = iter(range(10**9))
+    candidates = WaitingRoom.candidates
+
+    def turned(self: WaitingRoom) -> list[Group]:
+        groups = candidates(self)
+        key = next(turns) % 5
+        return sorted(groups, key=lambda group: (group.rank[0], (group.rank[1] * 31) % (key + 2)))
+
+    patch.setattr(WaitingRoom, "candidates", turned)

@@ -1,0 +1,59 @@
+"""The real policy holds for every seed; what would break is found, cut down and told the same each time."""
+
+import pytest
+
+from policy import Complete, Evict, Fail, Failed, LoadFailed, Reject, Resized, Stop, WakeAt
+from sim.torture.campaign import Share, run_seeds
+from sim.torture.case import Death
+from sim.torture.generate import case_of
+from sim.torture.machine import TortureMachine
+from sim.torture.report import finding_lines
+from sim.torture.trial import run_case, run_seed, shrink
+from tests.sim.torture.mutants import MUTANTS
+
+SEEDS = range(200)
+
+
+def test_hundreds_of_seeds_hold_and_meet_everything() -> None:
+    kinds: set[type] = set()
+    for seed in SEEDS:
+        outcome = run_seed(seed, 60)
+        assert outcome.finding is None, outcome.finding.why
+        kinds |= {type(entry.event) for entry in outcome.log}
+        kinds |= {type(decision) for entry in outcome.log for decision in entry.decisions}
+    assert {Complete, Death, Evict, Fail, Failed, LoadFailed, Reject, Resized, Stop, WakeAt} <= kinds
+
+
+def test_asking_changes_nothing() -> None:
+    for seed in range(10):
+        logs = []
+        for ask_every in (1, 10**9):
+            machine = TortureMachine(case_of(seed, 60), ask_every=ask_every)
+            machine.run()
+            logs.append(machine.log)
+        assert logs[0] == logs[1]
+
+
+def test_a_finding_is_cut_down_to_little_that_still_breaks_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    MUTANTS["a_failed_jobs_work_is_not_stopped"][1](monkeypatch)
+    found = next(filter(None, (run_seed(seed).finding for seed in range(20))))
+    small = shrink(found)
+    assert small.rule == found.rule == 6
+    assert len(found.case.arrivals) > 2 >= len(small.case.arrivals)
+    assert len(small.case.faults) <= 1
+    again = run_case(small.case).finding
+    assert again == small
+    lines = list(finding_lines(small))
+    assert lines[0] == f"seed {found.case.seed}: {small.why}"
+    assert "its work goes on" in lines[0]
+    assert "Cancel job" in lines[-1] or "Failed job" in lines[-1]
+
+
+def test_processes_share_the_seeds() -> None:
+    alone, shared = (list(run_seeds(range(7, 52), 5, processes)) for processes in (1, 2))
+
+    def total(shares: list[Share]) -> tuple[int, int, int]:
+        return tuple(sum(counts) for counts in zip(*[(s.seeds, s.partitions, s.events) for s in shares]))  # type: ignore[return-value]  # noqa: B905
+
+    assert total(alone) == total(shared)
+    assert total(alone)[0] == 45
