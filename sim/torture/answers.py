@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from policy import Admit, Decision, Evict, Limits, Prove, Reject, Submit, Synthesize
-from sim.torture.books import Books, Held, Stored
+from sim.torture.books import Books
+from sim.torture.holdings import Held, Stored
 from sim.torture.line import Group
 from sim.torture.room import Idle, candidates, lookahead_open
 from sim.torture.violation import expect

@@ -17,27 +17,22 @@ from policy import (
     Failed,
     Limits,
     Load,
-    Loaded,
-    LoadFailed,
     PartitionId,
     Policy,
     Prove,
-    Proved,
-    QuotientDone,
     Reject,
     Resized,
     Shared,
     Stop,
     Submit,
     Synthesize,
-    Synthesized,
     Tick,
-    Verified,
     WakeAt,
 )
 from sim.torture.case import Arrival, At, Case, Death, DeviceLost, LoadFails, Stage, Strike
 from sim.torture.rules import CheckedPolicy
 from sim.torture.violation import expect
+from sim.torture.work import Work
 
 MakePolicy = Callable[[Limits], Policy]
 ASK_EVERY = 64
@@ -68,20 +63,24 @@ class TortureMachine:
         self._executing = False
         self._arrivals = {arrival.job.id: arrival for arrival in case.arrivals}
         self._retries = {arrival.job.id: arrival.retries for arrival in case.arrivals}
-        self._work: dict[PartitionId, Signal] = {}  # what will end the present step
-        self._loads: dict[str, Signal] = {}
-        self._load_count = 0
-        self._failing_loads = {fault.number for fault in case.faults if isinstance(fault, LoadFails)}
+        self._work = Work(
+            self._env,
+            case.pace,
+            {arrival.job.id: arrival.number for arrival in case.arrivals},
+            {fault.number for fault in case.faults if isinstance(fault, LoadFails)},
+            self._send,
+            self._reached,
+        )
         self._strikes: dict[tuple[PartitionId, Stage], list[Strike]] = {}
         self._timer: Signal | None = None
         self._asking = False
         self._most_events = 2000 + 40 * case.partitions
         self._actions: dict[type, Callable[[Any], None]] = {
             Admit: lambda admit: self._reached(admit.partition, "admitted"),
-            Load: self._load,
-            Synthesize: self._synthesize,
-            Prove: self._prove,
-            Stop: self._stop,
+            Load: self._work.load,
+            Synthesize: self._work.synthesize,
+            Prove: self._work.prove,
+            Stop: self._work.stop,
             Fail: self._end,
             Reject: self._end,
             WakeAt: self._set_timer,
@@ -161,9 +160,6 @@ class TortureMachine:
             self._after(arrival.deadline_s, self._happen, Cancel(arrival.job.id))
         self._send(Submit(arrival.job))
 
-    def _draw(self, partition: PartitionId, kind: int) -> float:
-        return self._pace.draw(self._arrivals[partition.job_id].number, partition.index, kind)
-
     def _reached(self, partition: PartitionId, stage: Stage) -> None:
         """Strikes strike once, not a retried job again."""
         if not self._strikes:
@@ -171,78 +167,6 @@ class TortureMachine:
         for strike in self._strikes.pop((partition, stage), ()):
             what = Cancel(partition.job_id) if strike.cancels else Failed(partition, f"while {stage}")
             self._after(strike.after_s, self._happen, what)
-
-    def _step(self, partition: PartitionId, delay_s: float, then: Callable[[PartitionId], None]) -> None:
-        """The one thing that happens next to the partition, unless another comes before."""
-        self._work[partition] = self._after(delay_s, self._stepped, (partition, then))
-
-    def _stepped(self, signal: Signal) -> None:
-        partition, then = cast("tuple[PartitionId, Callable[[PartitionId], None]]", signal.value)
-        if self._work.get(partition) is signal:
-            del self._work[partition]
-            then(partition)
-
-    def _load(self, decision: Load) -> None:
-        self._load_count += 1
-        key, number = decision.entry.key, self._load_count
-        fails = number in self._failing_loads
-        delay_s = self._pace.load_s * self._pace.draw(number, 0, 0)
-        event = LoadFailed(key, "disk") if fails else Loaded(key)
-        self._loads[key] = self._after(delay_s, self._load_ended, event)
-
-    def _load_ended(self, signal: Signal) -> None:
-        event = cast(Loaded | LoadFailed, signal.value)
-        if self._loads.get(event.entry_key) is signal:
-            del self._loads[event.entry_key]
-            self._send(event)
-
-    def _synthesize(self, decision: Synthesize) -> None:
-        partition = decision.partition
-        self._reached(partition, "synthesizing")
-        self._step(partition, self._pace.synthesize_s * self._draw(partition, 1), self._synthesized)
-
-    def _synthesized(self, partition: PartitionId) -> None:
-        """If it was to be stopped meanwhile, that is answered after."""
-        stopping = self._checked.books.partitions[partition].stopping
-        self._reached(partition, "synthesized")
-        self._send(Synthesized(partition))
-        if stopping:
-            self._step(partition, self._draw(partition, 6), self._stopped)
-
-    def _prove(self, decision: Prove) -> None:
-        """Some provers do not report the quotient."""
-        partition = decision.partition
-        self._reached(partition, "proving")
-        delay_s = self._pace.prove_s * self._draw(partition, 2)
-        reports = self._draw(partition, 3) < 2.0
-        self._step(partition, delay_s, self._quotient_done if reports else self._proved)
-
-    def _quotient_done(self, partition: PartitionId) -> None:
-        self._reached(partition, "quotient")
-        self._step(partition, self._draw(partition, 4), self._proved)
-        self._send(QuotientDone(partition))
-
-    def _proved(self, partition: PartitionId) -> None:
-        self._reached(partition, "proved")
-        self._step(partition, self._draw(partition, 5), self._verified)
-        self._send(Proved(partition))
-
-    def _verified(self, partition: PartitionId) -> None:
-        self._send(Verified(partition))
-
-    def _stop(self, decision: Stop) -> None:
-        """Work heeds a stop at once, after a while, or never; what lies between two stages is dropped."""
-        partition = decision.partition
-        patience = self._draw(partition, 7)
-        if partition not in self._work:
-            self._step(partition, patience, self._stopped)
-        elif patience < 1.0:
-            self._step(partition, 0.0, self._stopped)
-        elif patience < 2.0:
-            self._step(partition, patience, self._stopped)
-
-    def _stopped(self, partition: PartitionId) -> None:
-        self._send(Failed(partition, "stopped"))
 
     def _end(self, decision: Fail | Reject) -> None:
         if self._retries[decision.job_id]:
@@ -279,7 +203,7 @@ class TortureMachine:
             waits = books.line.waits(partition.job_id)
             if not waits or partition.index < books.line.find(partition.job_id).next_index:
                 return
-        self._work.pop(partition, None)
+        self._work.drop(partition)
         self._send(Failed(partition, why))
 
     def _die(self) -> None:
@@ -287,7 +211,6 @@ class TortureMachine:
         limits = self._checked.books.limits
         self._checked = CheckedPolicy(self._make_policy(limits), limits, ask_every=self._ask_every)
         self._work.clear()
-        self._loads.clear()
         self._timer = None
         self.log.append(Logged(self._env.now, Death(), []))
         for job in unfinished:

@@ -31,7 +31,8 @@ from policy import (
     WakeAt,
 )
 from sim.torture import answers, room
-from sim.torture.books import Books, Held
+from sim.torture.books import Books
+from sim.torture.holdings import Held
 from sim.torture.line import Group, Waiting
 from sim.torture.violation import expect
 

@@ -1,0 +1,152 @@
+"""What the machine holds: entries, partitions, jobs and devices, and their sums."""
+
+from policy import Circuit, Device, Entry, Job, Limits, PartitionId
+from sim.torture.line import Line
+from sim.torture.violation import expect
+
+
+class Stored:
+    """An entry that loads or is in memory; `users` are admitted partitions that have no proof yet."""
+
+    __slots__ = ("entry", "idle_since_s", "loading", "users")
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.loading = True
+        self.users = 0
+        self.idle_since_s = 0.0
+
+
+class Held:
+    """An admitted partition: how far it is ("admitted", "synthesizing", "synthesized", "proving", "quotient",
+    "proved") and what it holds.
+    """
+
+    __slots__ = ("at", "circuit", "device", "host_bytes", "id", "job", "keys", "passed", "stopping")
+
+    def __init__(self, job: "Running", partition: PartitionId, host_bytes: int) -> None:
+        self.id = partition
+        self.job = job
+        self.circuit: Circuit = job.job.circuit
+        self.host_bytes = host_bytes
+        self.keys = tuple([entry.key for entry in self.circuit.entries])
+        self.at = "admitted"
+        self.device: HeldDevice | None = None
+        self.stopping = False
+        self.passed = 0  # by others that got a device
+
+
+class Running:
+    """A job that was taken and has not ended."""
+
+    __slots__ = ("failing", "job", "live", "verified")
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.live: dict[PartitionId, Held] = {}
+        self.verified = 0
+        self.failing = False
+
+
+class HeldDevice:
+    """A device's workers and own memory in use."""
+
+    __slots__ = ("busy", "device", "used_bytes")
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.busy = 0
+        self.used_bytes = 0
+
+    def needs(self, circuit: Circuit) -> int:
+        return 0 if self.device.memory_bytes is None else circuit.device_bytes
+
+    def free_for(self, circuit: Circuit) -> bool:
+        own_bytes = self.device.memory_bytes
+        fits = own_bytes is None or self.used_bytes + circuit.device_bytes <= own_bytes
+        return fits and self.busy < self.device.workers
+
+
+class Holdings:
+    """The sums are kept as things come and go; nothing is looked up in the policy."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.now_s = 0.0
+        self.host_bytes = 0
+        self.limit_bytes = limits.budget_bytes  # the budget, or this process's share of it
+        self.share_bytes: int | None = None
+        self.ceiling_bytes = limits.budget_bytes  # above the limit only after it was lowered
+        self.wake_at_s: float | None = None
+        self.line = Line(limits)
+        self.jobs: dict[str, Running] = {}
+        self.partitions: dict[PartitionId, Held] = {}
+        self.admitted: dict[PartitionId, Held] = {}  # those that load or wait for a synthesis slot
+        self.queue: dict[PartitionId, Held] = {}  # those that wait for a device
+        self.synthesizing = 0
+        self.holding = 0  # partitions with a working set
+        self.stored: dict[str, Stored] = {}
+        self.idle: dict[str, Stored] = {}  # the longest idle first
+        self.idle_bytes = 0
+        self.loading = 0
+        self.devices = {device.name: HeldDevice(device) for device in limits.devices}
+        self.idle_workers = sum(device.workers for device in limits.devices)
+        self.failed_now: list[Running] = []  # jobs that began to fail with the last event
+        self.ended_now: Running | None = None  # the job whose partition ended with the last event
+
+    @property
+    def stalled(self) -> bool:
+        """Nothing holds memory for work and nothing loads: no event to come can free any."""
+        return not self.holding and not self.loading
+
+    def old_enough(self, stored: Stored) -> bool:
+        return stored.idle_since_s + self.limits.eviction_min_idle_s <= self.now_s
+
+    def in_memory(self, circuit: Circuit) -> bool:
+        for entry in circuit.entries:
+            stored = self.stored.get(entry.key)
+            if stored is None or stored.loading:
+                return False
+        return True
+
+    def missing_bytes(self, circuit: Circuit) -> int:
+        return sum([entry.size_bytes for entry in circuit.entries if entry.key not in self.stored])
+
+    def _take_bytes(self, size_bytes: int) -> None:
+        if self.ceiling_bytes > self.limit_bytes:
+            self.ceiling_bytes = max(self.limit_bytes, min(self.ceiling_bytes, self.host_bytes))
+        self.host_bytes += size_bytes
+        if self.host_bytes > self.ceiling_bytes:
+            expect(1, False, "%s bytes are held of a budget of %s", self.host_bytes, self.ceiling_bytes)
+
+    def _give_back(self, held: Held) -> None:
+        """All that is still held, as it was taken."""
+        if held.at == "proved":
+            return
+        if held.at == "synthesizing":
+            self.synthesizing -= 1
+        if held.device is not None:
+            held.device.busy -= 1
+            held.device.used_bytes -= held.device.needs(held.circuit)
+            self.idle_workers += 1
+            held.device = None
+        self.holding -= 1
+        self.host_bytes -= held.host_bytes
+        held.host_bytes = 0
+        for key in held.keys:
+            stored = self.stored[key]
+            stored.users -= 1
+            if not stored.users and not stored.loading:
+                self._now_idle(stored)
+        held.keys = ()
+
+    def _forget(self, held: Held) -> None:
+        self.ended_now = held.job
+        del self.partitions[held.id], held.job.live[held.id]
+        self.admitted.pop(held.id, None)
+        self.queue.pop(held.id, None)
+
+    def _now_idle(self, stored: Stored) -> None:
+        stored.idle_since_s = self.now_s
+        self.idle[stored.entry.key] = stored
+        self.idle_bytes += stored.entry.size_bytes
