@@ -11,7 +11,7 @@ import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -108,6 +108,17 @@ def say(message: str) -> None:
 def conclude(result: str, *written: Path) -> None:
     """Print a command's result: to stdout, unless that is one of the files that were written."""
     print(result, file=sys.stderr if any(map(is_stdout, written)) else sys.stdout)
+
+
+def leave() -> NoReturn:
+    """End the process now, with status 0.
+
+    Taking apart the million objects that the compiler's imports make costs a fifth of a second, for nothing:
+    the commands that end so have closed their files and ended their threads.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def program() -> str:

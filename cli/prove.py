@@ -16,6 +16,7 @@ from cli.options import (
     check_inputs,
     conclude,
     json_option,
+    leave,
     say,
     threads_option,
 )
@@ -71,17 +72,20 @@ def prove(
     )
     if as_json:
         conclude(json.dumps(outcome.as_dict()), proof, public)
-        return
+        leave()
     lines = [f"{stage:<12}{seconds:9.3f} s" for stage, seconds in outcome.seconds.items()]
     lines.append(f"proof in {proof}, public signals in {public}; the proof is valid")
     conclude("\n".join(lines), proof, public)
+    leave()
 
 
 def _derived_files() -> KeptFiles:
-    from config import DERIVED_LIMIT_BYTES, load_config, param_cache, settings_file
+    from config import DERIVED_LIMIT_BYTES, param_cache, settings_file
     from engine.catalog import derived_files
 
-    if settings_file() is None:  # what reads settings takes a tenth of a second to load
+    if settings_file() is None:
         return derived_files(param_cache(), DERIVED_LIMIT_BYTES)
+    from config import load_config  # what checks settings takes a tenth of a second to load
+
     srs = load_config().srs
     return derived_files(srs.param_cache, srs.derived_limit)

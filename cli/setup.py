@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, OUTPUT_FILE, available_cores, check_inputs, conclude, say, threads_option
+from cli.options import (
+    INPUT_FILE,
+    OUTPUT_FILE,
+    available_cores,
+    check_inputs,
+    conclude,
+    leave,
+    say,
+    threads_option,
+)
 
 UNSAFE = (
     "this key is for development only: whoever runs a single-party setup could forge proofs; "
@@ -37,3 +46,4 @@ def setup(r1cs: Path, output: Path, threads: int | None) -> None:
         accepted=lambda: say(f"cuzk setup: {UNSAFE}"),
     )
     conclude(f"{output} written in {seconds:.1f} s", output)
+    leave()

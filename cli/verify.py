@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, check_inputs
+from cli.options import INPUT_FILE, check_inputs, leave
 
 
 @click.command(short_help="Check a proof by pairing.")
@@ -34,3 +34,4 @@ def verify(vkey: Path, public: Path, proof: Path) -> None:
         print(f"cuzk: {proof}: not valid: {error}", file=sys.stderr)
         sys.exit(1)
     print("OK")
+    leave()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, OUTPUT_FILE, check_inputs, conclude
+from cli.options import INPUT_FILE, OUTPUT_FILE, check_inputs, conclude, leave
 from groth16.output import check_outputs
 
 
@@ -30,3 +30,4 @@ def vkey(zkey: Path, output: Path) -> None:
 
     write_verification_key(output, read_verification_key_of(zkey))
     conclude(f"{output} written", output)
+    leave()

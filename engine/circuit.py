@@ -1,4 +1,9 @@
-"""A circuit's bytes and cache entries, and how each entry is loaded."""
+"""A circuit's bytes and cache entries, and how each entry is loaded.
+
+What loads or calculates is imported when it is needed: sizes and a head need no compiler.
+"""
+
+from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -6,49 +11,26 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from config import format_size
 from engine.caches import Loader
 from engine.calculator_size import compiled_bytes, instance_bytes
 from engine.catalog import CircuitSpec
 from engine.errors import EngineError
-from engine.key_cache import KeyCache
 from engine.limits import threads
 from groth16 import sizes
+from groth16.circuit_check import check_circuit
 from groth16.errors import InputError
 from groth16.inputs import read_inputs
-from groth16.key_check import check_circuit
-from groth16.matrices import Matrices
-from groth16.verification_key import VerificationKey, verification_key_of
 from groth16.witness import Witness, read_witness
-from groth16.witness_calculator import WitnessCalculator
-from groth16.zkey import KeyHeader, ProvingKey, read_header, read_proving_key
+from groth16.zkey import KeyHeader, read_header
 from kernels.cache import first_use_told
-from kernels.cpu.ntt import Domain, domain_of
 from kernels.parallel import Run
 from policy import Circuit, Entry
 
-PAGE_BYTES = 4096
-PAGES_AT_ONCE = 1 << 14
-
-
-@dataclass(frozen=True)
-class LoadedKey:
-    """The SRS as it is cached. The verification key is a copy and may outlive the mapping."""
-
-    proving_key: ProvingKey
-    verification_key: VerificationKey
-
-
-@dataclass(frozen=True)
-class LoadedMatrices:
-    """The PCE as it is cached: the matrices, and the domain with its table of roots."""
-
-    matrices: Matrices
-    domain: Domain
+if TYPE_CHECKING:
+    from groth16.witness_calculator import WitnessCalculator
 
 
 @dataclass(frozen=True)
@@ -155,33 +137,28 @@ def _load_key(
         raise EngineError(f"{error}{spec.key_remedy}") from error
 
 
-def _load_srs(spec: CircuitSpec, run: Run, first: bool) -> LoadedKey:
-    key = read_proving_key(spec.zkey)
-    if first:
-        KeyCache(spec.derived).check_points(key, run)
-    for points in (key.ic, key.a, key.b_g1, key.b_g2, key.c, key.h):
-        touch(points, run)
-    return LoadedKey(key, verification_key_of(key))
+def _load_srs(spec: CircuitSpec, run: Run, first: bool) -> object:
+    from engine.loading import load_srs
+
+    return load_srs(spec, run, first)
 
 
-def _load_pce(spec: CircuitSpec, run: Run, _first: bool) -> LoadedMatrices:
-    header = read_header(spec.zkey)
-    matrices = KeyCache(spec.derived).matrices(header, run)
-    return LoadedMatrices(matrices, domain_of(header.curve.fr, header.domain_size.bit_length() - 1))
+def _load_pce(spec: CircuitSpec, run: Run, _first: bool) -> object:
+    from engine.loading import load_pce
+
+    return load_pce(spec, run)
 
 
-def _load_calculator(path: Path, _run: Run, _first: bool) -> WitnessCalculator:
+def _load_calculator(path: Path, _run: Run, _first: bool) -> object:
+    from groth16.witness_calculator import WitnessCalculator
+
     return WitnessCalculator(path)
-
-
-def touch(array: NDArray[np.uint64], run: Run) -> None:
-    """Read one word of each page, so that reading the file is part of the load and not of the first proof."""
-    words = array.reshape(-1)[:: PAGE_BYTES // array.itemsize]
-    run(np.max, [(words[start : start + PAGES_AT_ONCE],) for start in range(0, len(words), PAGES_AT_ONCE)])
 
 
 def _calculate(spec: CircuitSpec, calculator: WitnessCalculator | None) -> Witness:
     assert spec.wasm is not None, "a circuit without a witness has a calculator"
     assert spec.inputs is not None, "a calculator has inputs"
     inputs = read_inputs(spec.inputs)  # before a calculator is compiled for them
+    from groth16.witness_calculator import WitnessCalculator
+
     return (calculator or WitnessCalculator(spec.wasm)).calculate(inputs, spec.inputs)

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from engine import diagnosis, stages
 from engine.caches import Caches
-from engine.circuit import LoadedKey, LoadedMatrices, OpenCircuit
+from engine.circuit import OpenCircuit
+from engine.loading import LoadedKey, LoadedMatrices
 from engine.outputs import Outputs
 from engine.pools import Pools
 from engine.work import Work

@@ -1,4 +1,9 @@
-"""One proof or one development key in this process: no policy, no history, nothing running afterwards."""
+"""One proof or one development key in this process: no policy, no history, nothing running afterwards.
+
+What loads the compiler is imported when it is needed: half a second, in which a witness can be calculated.
+"""
+
+from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
@@ -6,24 +11,21 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from config import format_size
-from engine import diagnosis, stages
 from engine.catalog import CircuitSpec
-from engine.circuit import LoadedKey, LoadedMatrices, OpenCircuit, compiling_told, open_circuit
+from engine.circuit import OpenCircuit, compiling_told, open_circuit
 from engine.errors import EngineError
 from engine.kept_files import NONE, KeptFiles
 from engine.limits import memory
-from engine.work import Work
-from groth16.errors import VerificationFailed
-from groth16.key_scalars import domain_size_of
 from groth16.output import check_outputs
-from groth16.proof import write_proof, write_public
 from groth16.r1cs import read_r1cs
-from groth16.setup import setup
 from kernels.cache import first_use_told
-from kernels.parallel import PoolRunner, Run
+from kernels.parallel import PoolRunner
+
+if TYPE_CHECKING:
+    from engine.work import Work
 
 Report = Callable[[str], None]
 
@@ -79,7 +81,9 @@ def prove_files(
         derived=derived,
     )
     with outcome.timed("total"), ThreadPoolExecutor(threads, "kernels") as pool:
-        work = _prove(spec, PoolRunner(pool, threads), outcome, report)
+        work = _prove(spec, pool, threads, outcome, report)
+    from groth16.proof import write_proof, write_public
+
     assert work.proof is not None, "a verified proof is there"
     write_proof(proof, work.proof)
     write_public(public, work.public)
@@ -98,6 +102,9 @@ def setup_file(
 
     accepted: called when the circuit is read and can be set up, before the work.
     """
+    from groth16.key_scalars import domain_size_of
+    from groth16.setup import setup
+
     check_outputs([output], [r1cs])
     circuit = read_r1cs(r1cs)
     domain_size_of(circuit)  # refuses what is too large
@@ -109,37 +116,20 @@ def setup_file(
     return time.perf_counter() - started_s
 
 
-def _prove(spec: CircuitSpec, run: Run, outcome: Outcome, report: Report) -> Work:
+def _prove(
+    spec: CircuitSpec, pool: ThreadPoolExecutor, threads: int, outcome: Outcome, report: Report
+) -> Work:
     circuit = open_circuit(spec)
     _check_memory(circuit)
-    work = Work(circuit.header)
+    witness = pool.submit(circuit.witness_source(None))
+    with outcome.timed("start"):  # loads the compiler, while a calculator leaves the interpreter to it
+        from engine import one_proof
     with outcome.timed("witness"):
-        stages.witness(work, circuit.witness_source(None))
+        work = one_proof.take_witness(circuit, witness.result)
+    del witness  # or it would keep what the proof frees
     with compiling_told(spec, report):
-        _prove_witness(work, circuit, run, outcome)
+        one_proof.prove(work, circuit, PoolRunner(pool, threads), outcome.timed)
     return work
-
-
-def _prove_witness(work: Work, circuit: OpenCircuit, run: Run, outcome: Outcome) -> None:
-    with outcome.timed("load"):
-        key, pce = (circuit.loaders[each](run, True) for each in (circuit.srs_key, circuit.pce_key))
-    assert isinstance(key, LoadedKey)
-    assert isinstance(pce, LoadedMatrices)
-    with outcome.timed("synthesize"):
-        stages.synthesize(work, pce.matrices, run)
-    with outcome.timed("quotient"):
-        stages.quotient(work, pce.domain, run)
-    with outcome.timed("prove"):
-        stages.prove(work, key.proving_key, run)
-    with outcome.timed("verify"):
-        _verify(work, key, circuit)
-
-
-def _verify(work: Work, key: LoadedKey, circuit: OpenCircuit) -> None:
-    try:
-        stages.verify(work, key.verification_key)
-    except VerificationFailed as error:
-        raise diagnosis.explain(circuit, error) from error
 
 
 def _check_memory(circuit: OpenCircuit) -> None:

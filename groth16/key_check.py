@@ -1,32 +1,14 @@
-"""Checks of a proving key: that a circuit's file is the key's, and what the key's long arrays hold."""
+"""Checks of what a proving key's long arrays hold."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from groth16.errors import InputError
 from groth16.limbs import first_not_below
-from groth16.r1cs import read_r1cs_header
-from groth16.zkey import POINT_SECTIONS, KeyHeader, Points, ProvingKey
+from groth16.zkey import POINT_SECTIONS, Points, ProvingKey
 from kernels.cpu.curve import first_not_on_curve
 from kernels.fields import Group
 from kernels.parallel import Run, chunks, threads_of
 
 _FEWEST_POINTS = 1 << 12
-
-
-def check_circuit(header: KeyHeader, r1cs: Path) -> None:
-    """Raise InputError unless an .r1cs's head can be of the key's circuit: same curve, as many wires."""
-    circuit = read_r1cs_header(r1cs)
-    found, expected = (
-        f"{each.curve.name} with {wires} wires, {each.n_public} of them public"
-        for each, wires in ((circuit, circuit.n_wires), (header, header.n_variables))
-    )
-    if found != expected:
-        raise InputError(
-            f"{r1cs}: is a circuit on {found}, expected {expected}, as {header.path} says: "
-            "give the circuit that the key was made for"
-        )
 
 
 def check_points(key: ProvingKey, run: Run) -> None:

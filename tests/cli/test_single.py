@@ -33,7 +33,7 @@ def test_a_proof_verifies(cuzk: Cuzk, files: Files) -> None:
 def test_prove_takes_a_witness_and_prints_json(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
     witness = witness_of(files, tmp_path / "w.wtns")
     outcome = json.loads(succeed(cuzk("prove", files.zkey, witness, "--json", cwd=tmp_path)))
-    stages = {"load", "witness", "synthesize", "quotient", "prove", "verify", "total"}
+    stages = {"start", "load", "witness", "synthesize", "quotient", "prove", "verify", "total"}
     assert stages == outcome["seconds"].keys()
     assert outcome["proof"] == "proof.json"
     proof, public = tmp_path / outcome["proof"], tmp_path / outcome["public"]

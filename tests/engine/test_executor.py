@@ -15,8 +15,8 @@ from engine import (
     ProofCancelled,
     ProofFailed,
     ProofRequest,
-    circuit,
     load_shape,
+    loading,
     stages,
 )
 from engine.freeing import Watched
@@ -25,7 +25,7 @@ from policy import BudgetPolicy, Device, Event, Limits, Stop, Synthesized
 from tests.engine.support import CONFIG, Hold, Rows, limits_for, run, until
 
 HOLDS: dict[str, tuple[ModuleType, str]] = {
-    "load": (circuit, "read_proving_key"),
+    "load": (loading, "read_proving_key"),
     "witness": (stages, "check_pair"),
     "synthesize": (stages, "synthesize_rows"),
     "quotient": (stages, "quotient_scalars"),
@@ -164,12 +164,12 @@ def test_an_evicted_key_is_unmapped_and_its_matrices_are_freed(
         return load
 
     monkeypatch.setattr(
-        circuit, "read_proving_key", watch(circuit.read_proving_key, lambda key: [key.a, key.h])
+        loading, "read_proving_key", watch(loading.read_proving_key, lambda key: [key.a, key.h])
     )
     monkeypatch.setattr(
-        circuit.KeyCache,
+        loading.KeyCache,
         "matrices",
-        watch(circuit.KeyCache.matrices, lambda pce: [pce.a.unit_columns, pce.b.unit_starts]),
+        watch(loading.KeyCache.matrices, lambda pce: [pce.a.unit_columns, pce.b.unit_starts]),
     )
 
     async def steps() -> None:

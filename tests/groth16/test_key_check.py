@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from groth16.circuit_check import check_circuit
 from groth16.errors import InputError
-from groth16.key_check import check_circuit, check_points
+from groth16.key_check import check_points
 from groth16.zkey import POINT_SECTIONS, read_header, read_proving_key
 from kernels.fields import CURVES
 from kernels.parallel import serial
