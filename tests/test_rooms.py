@@ -21,6 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {"policy", "groth16", "kernels", "db", "config", "examples"},
     "tasks": {"engine", "config"},
     "flows": {"tasks", "engine", "sim", "policy", "db", "config", "examples"},
+    "benchmarks": {"engine", "groth16", "kernels"},
     "cli": {
         "flows", "tasks", "engine", "sim", "policy", "db", "groth16", "kernels", "config", "examples",
     },
@@ -30,9 +31,10 @@ LIVES_ONLY_IN = {
     "simpy": {"sim"},
     "sqlalchemy": {"db"},
     "alembic": {"db"},
-    "numba": {"kernels"},
+    "numba": {"kernels", "benchmarks"},
     "llvmlite": {"kernels"},
-    "click": {"cli"},
+    "click": {"cli", "benchmarks"},
+    "matplotlib": {"benchmarks"},
 }
 
 

@@ -1,0 +1,68 @@
+"""Circuits by name, their files and keys: made once, and kept for the next run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.circuits import sha256
+from benchmarks.circuits.bits import bits
+from benchmarks.circuits.dense import dense
+from benchmarks.circuits.files import Files, write_instance
+from kernels.fields import CURVES, Curve
+
+GENERATED = {"dense": dense, "bits": bits}
+NAMES = (*GENERATED, "sha256")
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """What to prove: which kind of circuit, and its number of constraints."""
+
+    name: str
+    constraints: int
+
+    @classmethod
+    def parse(cls, text: str) -> Circuit:
+        """From "dense:130000". Raises ValueError with what was expected."""
+        name, _, size = text.partition(":")
+        if name not in NAMES or not size.isdecimal() or int(size) == 0:
+            kinds = ", ".join(NAMES)
+            raise ValueError(f"{text!r}: expected KIND:CONSTRAINTS, such as dense:1000; kinds are {kinds}")
+        return cls(name, int(size))
+
+
+def default_folder() -> Path:
+    """Beside the compiled kernels: below $CUZK_HOME, else in the user's cache folder."""
+    home = os.environ.get("CUZK_HOME")
+    caches = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return (Path(home) if home else caches / "cuzk") / "benchmarks"
+
+
+def prepare(circuit: Circuit, curve: Curve, folder: Path, report: Callable[[str], None]) -> Files:
+    """Make circuit and witness, unless they are in the folder; the key is only named.
+
+    Where circom or circomlib is missing, a circuit of bits of the same size stands in for SHA-256.
+    """
+    name = circuit.name
+    files = _files(name, circuit, curve, folder)
+    if name == "sha256" and not files.r1cs.exists() and not sha256.available():
+        report("no circom2 and circomlib in node_modules (`npm ci`): `bits` stands in for `sha256`")
+        name = "bits"
+        files = _files(name, circuit, curve, folder)
+    if not (files.r1cs.exists() and files.wtns.exists()):
+        report(f"making {files.r1cs.name}")
+        folder.mkdir(parents=True, exist_ok=True)
+        if name == "sha256":
+            sha256.compile_sha256(CURVES[curve.name], circuit.constraints, files.r1cs, files.wtns)
+        else:
+            write_instance(GENERATED[name](curve, circuit.constraints), files.r1cs, files.wtns)
+    return files
+
+
+def _files(name: str, circuit: Circuit, curve: Curve, folder: Path) -> Files:
+    stem = f"{name}-{circuit.constraints}-{curve.name}"
+    paths = (folder / f"{stem}.{suffix}" for suffix in ("r1cs", "wtns", "zkey"))
+    return Files(name, circuit.constraints, curve.name, *paths)

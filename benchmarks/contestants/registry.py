@@ -1,0 +1,72 @@
+"""Which contestants there are, how each is started, and how to get it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.contestants.process import ROOT, Contestant, ContestantError
+from kernels.fields import CURVES
+
+OURS = "cuzk"
+OURS_64 = "cuzk, 64-bit"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """threads: the most that it can use, None for no limit; curves: those that it knows."""
+
+    name: str
+    command: tuple[str, ...]
+    how_to_get: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    needs: Path | None = None
+    threads: int | None = None
+    curves: tuple[str, ...] = tuple(CURVES)
+
+
+def _python(module: str) -> tuple[str, ...]:
+    return sys.executable, "-m", f"benchmarks.contestants.{module}"
+
+
+EXTRA = "pip install 'cuzk[bench]'"
+SNARKJS = ROOT / "node_modules/snarkjs/build/cli.cjs"
+ENTRIES = (
+    Entry(OURS, _python("ours")),
+    Entry(OURS_64, _python("ours"), environment={"CUZK_LANES": "off"}),
+    Entry(
+        "snarkjs",
+        ("node", "benchmarks/contestants/snarkjs.cjs"),
+        "install Node.js, then run `npm ci` here",
+        needs=SNARKJS,
+    ),
+    Entry("arkworks", _python("arkworks"), EXTRA, threads=1, curves=("bls12381",)),
+    Entry("groth16py", _python("groth16py_"), EXTRA, threads=1, curves=("bn254",)),
+)
+
+
+def start(entry: Entry, cores: Sequence[int]) -> Contestant:
+    """Start one on as many of these cores as it can use. Raises ContestantError, with how to get it."""
+    if entry.needs is not None and not entry.needs.exists():
+        raise ContestantError(f"{entry.needs.relative_to(ROOT)} is missing: {entry.how_to_get}")
+    try:
+        return Contestant(entry.name, entry.command, entry.environment, cores[: entry.threads], entry.curves)
+    except ContestantError as error:
+        raise ContestantError(f"{error}: {entry.how_to_get}" if entry.how_to_get else str(error)) from error
+
+
+@contextmanager
+def team(names: Sequence[str], cores: Sequence[int], missing: dict[str, str]) -> Iterator[list[Contestant]]:
+    """Those that can be started, until the block ends; `missing` learns why the others cannot."""
+    with ExitStack() as stack:
+        started = []
+        for entry in ENTRIES:
+            if entry.name in names and entry.name not in missing:
+                try:
+                    started.append(stack.enter_context(start(entry, cores)))
+                except ContestantError as error:
+                    missing[entry.name] = str(error)
+        yield started

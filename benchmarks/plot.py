@@ -1,0 +1,55 @@
+"""A picture of whole proofs: a panel a machine, a group of bars a circuit, a bar a contestant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.contestants.registry import ENTRIES
+from benchmarks.results import Measurement, Result
+
+TASK = "proof "
+PANEL_INCHES = (9.0, 3.6)
+
+
+def plot(results: Sequence[Result], to: Path) -> None:
+    """Write a PNG. Raises ValueError where matplotlib is not installed."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ValueError("the plot needs matplotlib: pip install 'cuzk[bench]'") from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    width, height = PANEL_INCHES
+    figure, axes = pyplot.subplots(len(results), 1, figsize=(width, height * len(results)), squeeze=False)
+    for axis, result in zip(axes[:, 0], results, strict=True):
+        _panel(axis, result)
+    figure.tight_layout()
+    figure.savefig(to, dpi=110, metadata={"Software": None})  # the same bytes from the same results
+    pyplot.close(figure)
+
+
+def _panel(axis: Any, result: Result) -> None:
+    proofs = [each for each in result.measurements if each.task.startswith(TASK) and each.runs]
+    names = [entry.name for entry in ENTRIES if any(entry.name in each.runs for each in proofs)]
+    width = 0.8 / max(1, len(names))
+    for number, name in enumerate(names):
+        places = [place for place, each in enumerate(proofs) if name in each.runs]
+        heights = [proofs[place].runs[name].median_s for place in places]
+        bars = axis.bar([place + number * width for place in places], heights, width, label=name)
+        axis.bar_label(bars, fmt="%.2g", fontsize=6)
+    axis.set_xticks(
+        [place + 0.4 - width / 2 for place in range(len(proofs))], [_label(each) for each in proofs]
+    )
+    axis.tick_params(axis="x", labelsize=7)
+    axis.set_yscale("log")
+    axis.margins(y=0.15)
+    axis.set_ylabel("seconds a proof")
+    axis.set_title(f"{result.machine['processor']}, {result.machine['cores_used']} cores", fontsize=9)
+    axis.legend(fontsize=7)
+
+
+def _label(each: Measurement) -> str:
+    return f"{each.task.removeprefix(TASK)}\n{each.size:,}\n{each.curve}"

@@ -1,0 +1,138 @@
+"""The page: for each machine what it is, which bars are met, and every figure beside the peers'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from benchmarks.bars import BARS, Bar
+from benchmarks.contestants.registry import ENTRIES, OURS, OURS_64
+from benchmarks.counts import least_s
+from benchmarks.plot import plot
+from benchmarks.results import Measurement, Result, Runs
+
+HEAD = """# Performance
+
+Written by `python -m benchmarks report`; `python -m benchmarks --help` tells how to measure. Figures are
+medians of several runs in seconds, ± half the distance from fastest to slowest, after a warm-up that does not
+count. Contestants run in turn on the same cores, with as many threads each, and their answers are compared.
+Where one run takes long there is only one. *cuzk, 64-bit* is cuzk with `CUZK_LANES=off`.
+
+- **Proofs** go from an open `.zkey` and `.wtns` to a written proof, in a process that has proved before;
+  cuzk's are checked by a pairing as well. groth16py keeps the key in memory and has one thread.
+- **Commands** are whole processes: `cuzk prove` and `snarkjs groth16 prove`.
+- **sha256** is circomlib's SHA-256 of 64 and of 256 bytes, **bits** a circuit of our own with the same shape,
+  **dense** a chain of squarings, in which no scalar is short and no point missing.
+- **Of the roofline** is the time that the work's field products would take, by formula, at the rate of
+  products in registers, over the measured time: the rest can be won without fewer or faster products.
+"""
+
+
+def write_report(results: Sequence[Result], to: Path) -> None:
+    """Write the page and a plot of the same name. Raises ValueError for no results."""
+    if not results:
+        raise ValueError("no results: give at least one")
+    picture = to.with_suffix(".png")
+    plot(results, picture)
+    sections = [HEAD, f"![Whole proofs, by machine and contestant]({picture.name})\n"]
+    to.write_text("\n".join([*sections, *(_machine(result) for result in results)]))
+
+
+def _machine(result: Result) -> str:
+    told = result.machine
+    parts = [
+        f"## {told['processor']}\n",
+        f"{told['cores_used']} of {told['cores']} cores used; {', '.join(told['features'])}; "
+        f"load {told['load_before']} before. Python {told['python']}, numba {told['numba']}, "
+        f"numpy {told['numpy']}; commit {told['commit']}, {told['measured_at']}. "
+        f"{', '.join(f'{name} {version}' for name, version in sorted(result.versions.items()))}.\n",
+        *(f"Without {name}: {why}\n" for name, why in sorted(result.missing.items())),
+        _bars(result),
+        _products(result),
+        _figures(result),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _bars(result: Result) -> str:
+    rows = [row for bar in BARS if (row := _bar(bar, result)) is not None]
+    if not rows:
+        return ""
+    return "### Bars\n\n" + table(("what", "measured", "at most", "", "field products"), rows)
+
+
+def _bar(bar: Bar, result: Result) -> tuple[str, ...] | None:
+    figure = bar.figure(result)
+    if figure is None:
+        return None
+    products = "" if figure.products is None else f"{figure.products / 1e6:,.0f} million"
+    verdict = "met" if figure.value <= bar.limit else "**missed**"
+    return bar.text, f"{figure.value:.3g} {bar.unit}", f"{bar.limit:.3g} {bar.unit}", verdict, products
+
+
+def product_s(result: Result, who: str) -> dict[str, float]:
+    """Seconds a product takes on one core, by the field's name: the faster of two ways to measure it."""
+    rates: dict[str, float] = {}
+    for measurement in result.measurements:
+        operation, _, field = measurement.task.partition(" ")
+        if operation == "mul" and who in measurement.runs:
+            runs = measurement.runs[who]
+            rates[field] = min(runs.wall_s) / runs.details["operations"]
+    return rates
+
+
+def _products(result: Result) -> str:
+    """Nanoseconds; the smallest of the runs, since nothing makes a chain of products faster than it is."""
+    rows = []
+    for measurement in result.measurements:
+        operation, _, field = measurement.task.partition(" ")
+        if operation in ("mul", "square"):
+            each = {
+                name: min(runs.wall_s) / runs.details["operations"] * 1e9
+                for name, runs in measurement.runs.items()
+            }
+            rows.append(
+                (field, operation, *(f"{each[name]:.2f}" if name in each else "" for name in (OURS, OURS_64)))
+            )
+    return "### Field products, ns\n\n" + table(("field", "", OURS, OURS_64), rows) if rows else ""
+
+
+def _figures(result: Result) -> str:
+    shown = [each for each in result.measurements if each.task.split()[0] not in ("mul", "square")]
+    names = [entry.name for entry in ENTRIES if any(entry.name in each.runs for each in shown)]
+    rates = product_s(result, OURS)
+    header = ("what", "curve", "size", "threads", *names, "of the roofline", "faster than the best peer")
+    rows = [(*_row(each, names), _roofline(each, rates), _lead(each)) for each in shown if each.runs]
+    return "### Figures\n\n" + table(header, rows) if rows else ""
+
+
+def _row(each: Measurement, names: Sequence[str]) -> tuple[str, ...]:
+    cells = (_cell(each.runs.get(name)) for name in names)
+    return each.task, each.curve, f"{each.size:,}", str(each.threads), *cells
+
+
+def _cell(runs: Runs | None) -> str:
+    if runs is None:
+        return ""
+    spread = f" ± {100 * runs.spread:.0f} %" if len(runs.wall_s) > 1 else ", once"
+    return f"{runs.median_s:.4g}{spread}"
+
+
+def _roofline(each: Measurement, rates: dict[str, float]) -> str:
+    floor_s = least_s(each.products, rates, each.threads)
+    if floor_s is None or OURS not in each.runs:
+        return ""
+    return f"{100 * floor_s / each.runs[OURS].median_s:.0f} %"
+
+
+def _lead(each: Measurement) -> str:
+    peers = {name: runs.median_s for name, runs in each.runs.items() if name not in (OURS, OURS_64)}
+    if not peers or OURS not in each.runs:
+        return ""
+    name = min(peers, key=lambda peer: peers[peer])
+    return f"{peers[name] / each.runs[OURS].median_s:.1f} × ({name})"

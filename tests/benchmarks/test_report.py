@@ -1,0 +1,98 @@
+"""A result's way to JSON and to the page, and what the page says of bars, rooflines and peers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import report
+from benchmarks.contestants.registry import OURS, OURS_64
+from benchmarks.results import Measurement, Result, Runs
+
+MACHINE = {
+    "processor": "A processor (family 1, model 2)",
+    "features": ["adx", "avx512ifma"],
+    "cores_used": 2,
+    "cores": 16,
+    "load_before": 0.1,
+    "python": "3.12.1",
+    "numba": "0.68",
+    "numpy": "2.4",
+    "commit": "abc",
+    "measured_at": "2026-01-02T03:04:05+00:00",
+}
+
+
+def result() -> Result:
+    rate = Runs([0.003, 0.002, 0.004], [0.002] * 3, {"operations": 1_000_000})
+    proof = {OURS: Runs([0.2, 0.1, 0.3], [0.3] * 3), "snarkjs": Runs([3.6], [7.0])}
+    msm = {OURS: Runs([1.0] * 3, [1.0] * 3), OURS_64: Runs([4.0] * 3, [4.0] * 3)}
+    return Result(
+        MACHINE,
+        versions={OURS: "0.1.0", "snarkjs": "0.7.6"},
+        missing={"arkworks": "ended with status 1: no module: pip install 'cuzk[bench]'"},
+        measurements=[
+            Measurement("mul BLS12-381.Fq", "bls12381", 1, 1, {OURS: rate}),
+            Measurement("proof sha256", "bn254", 62_528, 2, proof, {"BN254.Fq": 30e6}),
+            Measurement(
+                "msm g1",
+                "bls12381",
+                1 << 20,
+                1,
+                msm,
+                {"BLS12-381.Fq": 250e6},
+                details={"additions": 20_000_000},
+            ),
+        ],
+    )
+
+
+def row(page: str, beginning: str) -> list[str]:
+    (line,) = [line for line in page.splitlines() if line.startswith(f"| {beginning}")]
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """Without the plot, whose library is optional."""
+    monkeypatch.setattr(report, "plot", lambda _, to: to.touch())
+    report.write_report([result()], tmp_path / "page.md")
+    return (tmp_path / "page.md").read_text()
+
+
+def test_json_gives_back_what_was_written(tmp_path: Path) -> None:
+    result().write(tmp_path / "r.json")
+    assert Result.read(tmp_path / "r.json") == result()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 2}', '{"format": 1, "measurements": [{}]}'])
+def test_another_file_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(text)
+    with pytest.raises(ValueError, match=r"r\.json: is no result") as caught:
+        Result.read(tmp_path / "r.json")
+    assert "\n" not in str(caught.value)
+
+
+def test_bars_are_met_or_missed(page: str) -> None:
+    assert row(page, "proof of sha256 62,528") == [
+        "proof of sha256 62,528, BN254, warm", "0.2 s", "0.16 s", "**missed**", "30 million",
+    ]  # fmt: skip
+    assert row(page, "the same over snarkjs's, bn254")[1:4] == ["0.0556 ×", "0.0667 ×", "met"]
+    assert row(page, "an addition")[1:4] == ["50 ns", "100 ns", "met"]
+    assert "NTT" not in page  # what was not measured has no bar
+
+
+def test_figures_have_spread_roofline_and_lead(page: str) -> None:
+    header = row(page, "what | curve")
+    assert header[4:7] == [OURS, OURS_64, "snarkjs"]
+    assert row(page, "proof sha256")[4:] == ["0.2 ± 50 %", "", "3.6, once", "", "18.0 × (snarkjs)"]
+    # 250 million products at 2 ns on one core take half a second of one.
+    assert row(page, "msm g1")[4:] == ["1 ± 0 %", "4 ± 0 %", "", "50 %", ""]
+    assert row(page, "BLS12-381.Fq")[:3] == ["BLS12-381.Fq", "mul", "2.00"]
+
+
+def test_the_page_says_where_and_without_whom(page: str) -> None:
+    assert "## A processor (family 1, model 2)" in page
+    assert "Without arkworks: ended with status 1" in page
+    assert "![Whole proofs, by machine and contestant](page.png)" in page
