@@ -71,6 +71,11 @@ def quotient_products(log2_size: int) -> int:
     return 3 * (2 * ntt_products(log2_size) + (1 << log2_size)) + (2 << log2_size)
 
 
+def synthesis_products(header: KeyHeader) -> int:
+    """One a term of A and B, as if no coefficient were ±1, and one a row for the product of the two."""
+    return header.n_coefficients + header.domain_size
+
+
 def proof_products(header: KeyHeader, witness: Witness) -> Products:
     """Of a whole proof: five sums, the quotient and synthesis. Not its verification, which is no longer for
     larger circuits."""
@@ -85,7 +90,7 @@ def proof_products(header: KeyHeader, witness: Witness) -> Products:
             msm_products(curve.g1, kinds(points_of(header, "c"), private)),
             msm_products(curve.g1, every),
             {curve.fr.name: quotient_products(header.domain_size.bit_length() - 1)},
-            {curve.fr.name: header.n_coefficients + header.domain_size},
+            {curve.fr.name: synthesis_products(header)},
         ]
     )
 

@@ -88,11 +88,7 @@ def spmv(zkey: str, wtns: str) -> Job:
     """Synthesis: both matrices times the witness, and the product of the results."""
     header = read_header(zkey)
     matrices, witness = read_matrices(header), read_witness(wtns)
-    terms = len(matrices.a.columns) + len(matrices.b.columns)
-    return Job(
-        lambda: synthesize(matrices, witness, header.domain_size, _run()),
-        details={"terms": terms, "rows": header.domain_size},
-    )
+    return Job(lambda: synthesize(matrices, witness, header.domain_size, _run()))
 
 
 def setup(r1cs: str, zkey: str) -> Job:

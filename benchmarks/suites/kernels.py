@@ -10,6 +10,7 @@ from benchmarks.circuits.prepared import prepare
 from benchmarks.contestants.registry import OURS, OURS_64
 from benchmarks.suites.bench import Bench, random_scalars
 from benchmarks.suites.keys import with_keys
+from groth16.zkey import read_header
 from kernels.fields import Curve, Field, Group, QuadraticField
 
 PAIRS = 4  # as many as verifying a proof takes
@@ -84,8 +85,7 @@ def spmv(bench: Bench) -> None:
     for curve in bench.plan.curves:
         files = with_keys(bench, prepare(bench.plan.circuits[0], curve, bench.folder, bench.report))
         measurement = bench.measurement(f"synthesis {files.name}", curve.name, files.constraints, 1)
+        measurement.products = {curve.fr.name: counts.synthesis_products(read_header(files.zkey))}
         with bench.team([OURS, OURS_64], bench.cores[:1]) as team:
             arguments = {"zkey": str(files.zkey), "wtns": str(files.wtns)}
             alternate(measurement, team, "spmv", arguments, bench.plan.effort, bench.report)
-        for runs in measurement.runs.values():
-            measurement.products = {curve.fr.name: runs.details["terms"] + runs.details["rows"]}
