@@ -10,7 +10,7 @@ from typing import Protocol
 from kernels.fields import Curve
 
 SCALAR_BYTES = 32  # of an element of Fr, on both curves
-MSM_BLOCK_POINTS = 4096  # kernels.cpu.batch_affine.BLOCK, without importing numba
+MSM_BLOCK_BYTES = 3 << 19  # at most, of `kernels.cpu.batch_affine.Scratch`
 
 
 class KeyCounts(Protocol):
@@ -72,13 +72,12 @@ def msm_bytes(key: KeyCounts, threads: int = 1) -> int:
 
     For each scalar a copy with its windows' bias and, first, its number in three lists. On each thread an
     affine sum for each digit's size, at most 2^15 and fewer for few points, with its place among the sorted
-    points; each point's digit and place; and a block of points and its additions.
+    points and among those sorted for lanes; each point's digit and both its places; and a block of points and
+    its additions.
     """
     scalars = max(key.n_variables, key.domain_size)
     buckets = min(1 << 15, scalars)
     point_bytes = key.curve.g2.point_bytes
     shared_bytes = scalars * (SCALAR_BYTES + 4 * 4)
-    thread_bytes = (
-        buckets * (point_bytes + 12) + min(scalars, 1 << 20) * 8 + 2 * MSM_BLOCK_POINTS * point_bytes
-    )
+    thread_bytes = buckets * (point_bytes + 80) + min(scalars, 1 << 20) * 12 + MSM_BLOCK_BYTES
     return shared_bytes + threads * thread_bytes

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kernels.cpu.batch_affine import BLOCK, element_words, new_scratch, sum_groups
+from kernels.cpu.batch_affine import new_scratch, sum_groups
+from kernels.cpu.batch_affine64 import BLOCK, element_words
 from kernels.cpu.curve import add_points, read_only_bytes
 from kernels.cpu.windows import (
     SCALAR_LIMBS,

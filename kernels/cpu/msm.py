@@ -14,14 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from kernels.cpu.batch_affine import (
-    BLOCK,
-    Scratch,
-    element_words,
-    is_infinity,
-    new_scratch,
-    sum_groups,
-)
+from kernels.cpu.batch_affine import Scratch, new_scratch, sum_groups
+from kernels.cpu.batch_affine64 import BLOCK, element_words, is_infinity
 from kernels.cpu.curve import add_affine_at, add_at, add_points, double_at, fold, read_only_bytes
 from kernels.cpu.formulas import load_word
 from kernels.cpu.windows import (

@@ -5,8 +5,9 @@ import pytest
 from groth16 import sizes
 from groth16.witness import read_witness
 from groth16.zkey import POINT_SECTIONS, read_proving_key
-from kernels.cpu.batch_affine import BLOCK
+from kernels.cpu.batch_affine import new_scratch
 from kernels.cpu.ntt import domain_of
+from kernels.fields import BLS12_381, BN254
 from tests.groth16.samples import CURVES, sample
 
 
@@ -25,5 +26,10 @@ def test_sizes_are_those_of_the_arrays(curve: str) -> None:
     assert sizes.phase2_bytes(key.header, threads=4) > sizes.phase2_bytes(key.header)
 
 
-def test_a_block_of_points_is_the_kernels() -> None:
-    assert sizes.MSM_BLOCK_POINTS == BLOCK
+@pytest.mark.parametrize("lanes", ["off", "emulated"])
+def test_a_block_of_points_is_no_larger_than_reserved(lanes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernels.cpu.lane_tokens.CHOICE", lanes)
+    for curve in (BN254, BLS12_381):
+        for group in (curve.g1, curve.g2):
+            used_bytes = sum(array.nbytes for array in new_scratch(group.field))
+            assert used_bytes <= sizes.MSM_BLOCK_BYTES

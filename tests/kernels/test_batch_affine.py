@@ -4,14 +4,28 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from kernels.cpu.batch_affine import BLOCK, element_words, new_scratch, sum_groups
+from kernels.cpu import ifma
+from kernels.cpu.batch_affine import new_scratch, sum_groups
+from kernels.cpu.batch_affine64 import BLOCK, element_words
 from kernels.cpu.curve import read_only_bytes
+from kernels.cpu.lane_bundles import MOST_POINTS, lay_out
 from kernels.encoding import decode_points, encode_points
 from tests.kernels.points import GROUPS, multiples, multiply, name, negative
 
 each_group = pytest.mark.parametrize("G", GROUPS, ids=name)
 UNTOUCHED = 77
+VARIANTS = ["off", "auto" if ifma.available() else "emulated"]
+
+
+@pytest.fixture(autouse=True, scope="module", params=VARIANTS)
+def variant(request):
+    """Lanes off and on; on, with emulated instructions where the processor lacks them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernels.cpu.lane_tokens.CHOICE", request.param)
+        yield
 
 
 def check(G, groups, most=40):
@@ -52,6 +66,17 @@ def test_infinity_equal_and_opposite_points_anywhere(G):
 
 
 @each_group
+def test_runs_of_exceptions(G):
+    """Every pair of a round is an exception, or all but one, or one of many."""
+    rng = random.Random(3)
+    check(G, [[9, 9, -9, -9, 9, -9, 0, 9] * 8] * 9)
+    check(G, [[rng.choice([2, -2]) for _ in range(40)] for _ in range(17)])
+    groups = [[rng.randrange(1, 40) for _ in range(33)] for _ in range(20)]
+    groups[13] = [*range(1, 17), 7, *range(1, 17)]  # of this group only, equal points meet at once
+    check(G, groups)
+
+
+@each_group
 @pytest.mark.parametrize("size", [BLOCK - 2, BLOCK - 1, BLOCK, BLOCK + 1])
 def test_groups_at_the_end_of_a_block(G, size):
     rng = random.Random(size)
@@ -59,7 +84,43 @@ def test_groups_at_the_end_of_a_block(G, size):
     check(G, [[1], [], [rng.randrange(-3, 4) for _ in range(size)]])
 
 
+@each_group
+@pytest.mark.parametrize("size", [MOST_POINTS + i for i in (-1, 0, 1)])
+def test_groups_of_a_piece_or_two(G, size):
+    rng = random.Random(size)
+    check(G, [[rng.randrange(-39, 40) for _ in range(size)] for _ in range(9)] + [[1], [], [2, -2]])
+    check(G, [[rng.randrange(1, 4) for _ in range(size - i)] for i in range(0, 100, 9)])
+
+
 def test_groups_of_several_blocks():
     G = GROUPS[0]
     check(G, [[3, 4], [1] * (3 * BLOCK), [2], [1, -1] * BLOCK, [0] * BLOCK + [7], [5, 6]])
     check(G, [[i % 4] for i in range(2 * BLOCK + 1)])
+
+
+def test_a_group_of_pieces_of_pieces():
+    check(GROUPS[0], [[1 + i % 39 for i in range(MOST_POINTS**2 + 1)]])
+
+
+@given(st.lists(st.integers(0, 3 * MOST_POINTS + 2), max_size=30))
+@settings(max_examples=50, deadline=None)
+def test_bundles_hold_every_code_once(lengths):
+    starts = np.cumsum([3, *lengths], dtype=np.int64)
+    codes = np.arange(starts[-1] + 5, dtype=np.uint32)
+    bundles = lay_out(codes, starts, len(lengths))
+    found, first = {}, 0
+    for bundle, size in enumerate(bundles.sizes):
+        for lane, target in enumerate(bundles.targets[8 * bundle : 8 * bundle + 8]):
+            rows = range(first, first + size)
+            own = [int(bundles.codes[8 * row + lane]) for row in rows if not bundles.missing[row] >> lane & 1]
+            assert (target == -1) == (own == [])
+            if own:
+                assert target not in found
+                found[target] = own
+        first += size
+    assert first == len(bundles.missing)
+    for cut, group in enumerate(bundles.cut_groups):
+        pieces = range(*bundles.cut_starts[cut : cut + 2])
+        found[group] = [code for piece in pieces for code in found.pop(-2 - piece)]
+    expected = {group: list(range(*starts[group : group + 2])) for group in range(len(lengths))}
+    assert found == {group: own for group, own in expected.items() if own}

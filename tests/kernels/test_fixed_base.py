@@ -6,13 +6,23 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from kernels.cpu import fixed_base
+from kernels.cpu import fixed_base, ifma
 from kernels.cpu.fixed_base import FEWEST_SCALARS_A_TASK, multiply_generator
 from kernels.encoding import decode_points, ints_to_limbs
 from kernels.parallel import PoolRunner, serial
 from tests.kernels.points import GROUPS, multiples, multiply, name
 
 each_group = pytest.mark.parametrize("G", GROUPS, ids=name)
+VARIANTS = ["off", "auto" if ifma.available() else "emulated"]
+
+
+@pytest.fixture(autouse=True, scope="module", params=VARIANTS)
+def variant(request):
+    """Lanes off and on; on, with emulated instructions where the processor lacks them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernels.cpu.lane_tokens.CHOICE", request.param)
+        fixed_base._table.cache_clear()
+        yield
 
 
 @each_group

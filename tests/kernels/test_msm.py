@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.cpu import batch_affine64, ifma, lane_batch_affine
 from kernels.cpu import msm as module
-from kernels.cpu.batch_affine import BLOCK, sum_groups
+from kernels.cpu.lane_bundles import MOST_POINTS
+from kernels.cpu.lanes import lanes_of
 from kernels.cpu.msm import msm
 from kernels.encoding import encode_points, ints_to_limbs
 from kernels.fields import BLS12_381, BN254
@@ -28,6 +30,15 @@ from tests.kernels.points import (
 
 each_group = pytest.mark.parametrize("G", GROUPS, ids=name)
 SIZES = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65]
+VARIANTS = ["off", "auto" if ifma.available() else "emulated"]
+
+
+@pytest.fixture(autouse=True, scope="module", params=VARIANTS)
+def variant(request):
+    """Lanes off and on; on, with emulated instructions where the processor lacks them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernels.cpu.lane_tokens.CHOICE", request.param)
+        yield request.param
 
 
 def check(G, logarithms, scalars, run=serial):
@@ -98,7 +109,7 @@ def test_a_few_long_scalars_among_many_bits(G):
 @pytest.mark.parametrize("G", [BN254.g1, BLS12_381.g1], ids=name)
 @pytest.mark.parametrize("scalar", [1, 12345, BN254.g1.order // 7])
 def test_buckets_larger_than_a_block(G, scalar):
-    n = 2 * BLOCK + 3
+    n = 2 * batch_affine64.BLOCK + 3 if lanes_of(G.field) is None else 8 * MOST_POINTS + 3
     check(G, [1 + i % 39 for i in range(n)], [scalar] * n)
     check(G, [7] * n, [scalar] * n)
     check(G, [7 - 14 * (i % 2) for i in range(n)], [scalar] * n)
@@ -147,11 +158,12 @@ def test_read_only_and_unaligned_inputs_share_one_compiled_kernel():
     G = BN254.g1
     points, scalars = encode_points(G, multiples(G, 9)), ints_to_limbs(range(9), 4)
     expected = msm(G, points, scalars, serial)
-    compiled = len(sum_groups.signatures)
+    kernels = batch_affine64.sum_groups, lane_batch_affine._sum_bundles
+    compiled = [len(kernel.signatures) for kernel in kernels]
     shifted = [np.frombuffer(b"12" + a.tobytes(), np.uint8)[2:].view(np.uint64) for a in (points, scalars)]
     got = msm(G, shifted[0].reshape(points.shape), shifted[1].reshape(scalars.shape), serial)
     assert np.array_equal(got, expected)
-    assert len(sum_groups.signatures) == compiled
+    assert [len(kernel.signatures) for kernel in kernels] == compiled
 
 
 @pytest.mark.parametrize("G", [BN254.g1, BLS12_381.g2], ids=name)
