@@ -46,16 +46,13 @@ class Line:
         self._sequence = 0
         self._waiting: dict[str, Waiting] = {}
         self._groups: dict[tuple[int, Circuit], Group] = {}
+        self.groups: list[Group] = []
 
     def __iter__(self) -> Iterator[Waiting]:
         return iter(self._waiting.values())
 
     def __len__(self) -> int:
         return len(self._waiting)
-
-    @property
-    def groups(self) -> list[Group]:
-        return list(self._groups.values())
 
     def waits(self, job_id: str) -> bool:
         return job_id in self._waiting
@@ -69,7 +66,10 @@ class Line:
 
     def join(self, job: Job, now_s: float) -> None:
         self._sequence += 1
-        group = self._groups.setdefault((job.priority, job.circuit), Group(job))
+        group = self._groups.get((job.priority, job.circuit))
+        if group is None:
+            group = self._groups[job.priority, job.circuit] = Group(job)
+            self.groups.append(group)
         rank = (now_s + job.priority * self._limits.ageing_s, self._sequence)
         waiting = Waiting(job, rank, group)
         if not group.jobs:
@@ -87,6 +87,7 @@ class Line:
         group.left -= waiting.job.partitions - waiting.next_index
         if not group.jobs:
             del self._groups[group.priority, group.circuit]
+            self.groups.remove(group)
         elif group.head is waiting:
             group.overtaken = 0
             group.head = next(iter(group.jobs.values()))
@@ -109,7 +110,7 @@ class Line:
     def _overtake(self, waiting: Waiting) -> None:
         """Rule 5: whoever is passed was not passed too often before."""
         limit, rank = self._limits.overtake_limit, waiting.rank
-        for group in self._groups.values():
+        for group in self.groups:
             if group.head.rank < rank:
                 group.overtaken += 1
                 expect(5, group.overtaken <= limit, "job %s starves", group.head.job.id)

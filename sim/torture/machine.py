@@ -122,10 +122,12 @@ class TortureMachine:
         now_s = self._env.now
         while self._events:
             event = self._events.popleft()
-            entry = Logged(now_s, event, [])
-            self.log.append(entry)
-            decisions = self._checked.handle(event, now_s)
-            entry.decisions.extend(decisions)
+            try:
+                decisions = self._checked.handle(event, now_s)
+            except Exception:
+                self.log.append(Logged(now_s, event, []))
+                raise
+            self.log.append(Logged(now_s, event, decisions))
             for decision in decisions:
                 action = self._actions.get(type(decision))
                 if action is not None:
@@ -133,7 +135,8 @@ class TortureMachine:
         self._executing = False
         if self._checked.books.share_bytes is not None and not self._asking:
             self._ask_for_more()
-        expect(0, len(self.log) < self._most_events, "%s events, and no end", len(self.log))
+        if len(self.log) > self._most_events:
+            expect(0, False, "%s events, and no end", len(self.log))
 
     def _ask_for_more(self) -> None:
         """Other processes give what is wanted, after a while."""

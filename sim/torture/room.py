@@ -43,12 +43,11 @@ def candidates(books: Books) -> list[Group]:
 def in_bytes(books: Books, group: Group, idle: Idle) -> bool:
     """Whether one partition of the group fits, if the idle entries that it does not need may go."""
     circuit = group.circuit
-    free_bytes = books.limit_bytes - books.host_bytes - circuit.working_bytes
-    if free_bytes + books.idle_bytes < 0:
-        return False
-    free_bytes -= books.missing_bytes(circuit)
+    free_bytes = books.limit_bytes - books.host_bytes - circuit.working_bytes - books.missing_bytes(circuit)
     if free_bytes >= 0:
         return True
+    if free_bytes + books.idle_bytes < 0:
+        return False
     keys = [entry.key for entry in circuit.entries]
     for key, stored in books.idle.items():
         if key not in keys and (idle is Idle.ALL or books.old_enough(stored)):
