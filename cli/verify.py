@@ -10,28 +10,38 @@ import click
 from cli.options import INPUT_FILE, check_inputs, leave
 
 
-@click.command(short_help="Check a proof by pairing.")
+@click.command(short_help="Check proofs by pairing.")
 @click.argument("vkey", type=INPUT_FILE, metavar="VK.json")
 @click.argument("public", type=INPUT_FILE, metavar="PUBLIC.json")
 @click.argument("proof", type=INPUT_FILE, metavar="PROOF.json")
-def verify(vkey: Path, public: Path, proof: Path) -> None:
-    """Check a proof against its verification key and public signals.
+@click.argument("more", type=INPUT_FILE, nargs=-1, metavar="[PUBLIC.json PROOF.json]...")
+def verify(vkey: Path, public: Path, proof: Path, more: tuple[Path, ...]) -> None:
+    """Check a proof against its verification key and public signals, or several proofs at once.
 
-    Prints OK and ends with 0 if the proof is valid; says why and ends with 1 if it is not.
-    Files that cannot be read as what they should be end with 2.
+    Ten proofs under one key take about as long as two. Prints OK and ends with 0 if all are valid; names each
+    that is not, says why, and ends with 1 otherwise. Files that cannot be read as what they should be end
+    with 2.
     """
-    check_inputs(vkey, public, proof)
+    if len(more) % 2:
+        raise click.UsageError(f"{more[-1]} has no proof: give PUBLIC.json and PROOF.json of each, in turn")
+    publics, proofs = (public, *more[0::2]), (proof, *more[1::2])
+    check_inputs(vkey, *publics, *proofs)
 
-    from groth16.errors import VerificationFailed
+    from groth16.errors import InputError
     from groth16.proof import read_proof, read_public
     from groth16.verification_key import read_verification_key
-    from groth16.verifier import verify as check
+    from groth16.verifier import REFUSAL, check_signals, find_invalid
 
     key = read_verification_key(vkey)
-    try:
-        check(key, read_public(public, key.curve), read_proof(proof))
-    except VerificationFailed as error:
-        print(f"cuzk: {proof}: not valid: {error}", file=sys.stderr)
+    claims = [(read_public(p, key.curve), read_proof(q)) for p, q in zip(publics, proofs, strict=True)]
+    for path, claim in zip(proofs, claims, strict=True):
+        try:
+            check_signals(key, *claim)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+    if invalid := find_invalid(key, claims):
+        for index in invalid:
+            print(f"cuzk: {proofs[index]}: not valid: {REFUSAL}", file=sys.stderr)
         sys.exit(1)
     print("OK")
     leave()

@@ -5,18 +5,30 @@ e(A, B) = e(alpha, beta) · e(vk_x, gamma) · e(C, delta)  with  vk_x = IC_0 + �
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groth16.errors import InputError, VerificationFailed
 from groth16.proof import Proof
 from groth16.verification_key import VerificationKey
-from kernels.cpu.curve import add_points, negate_point
+from kernels.cpu.curve import multiply_point, negate_point
 from kernels.cpu.msm import msm
 from kernels.cpu.pairing import pairing_product_is_one
 from kernels.encoding import ints_to_limbs
+from kernels.fields import Curve
 from kernels.parallel import serial
+
+Claim = tuple[Sequence[int], Proof]  # the public signals, and the proof that there is a witness for them
+Point = NDArray[np.uint64]
+
+REFUSAL = (
+    "the proof does not verify: the pairing equation does not hold. Either proof, public signals and "
+    "verification key do not belong together, or the witness does not satisfy the circuit"
+)
+_WEIGHT_BITS = 128
 
 
 def verify(vk: VerificationKey, public: Sequence[int], proof: Proof) -> None:
@@ -26,17 +38,44 @@ def verify(vk: VerificationKey, public: Sequence[int], proof: Proof) -> None:
     (a signal plus the modulus would pass the equation). VerificationFailed: the equation does not hold.
     The points of key and proof must be on their curves and in their subgroups, as their readers ensure.
     """
-    check_signals(vk, public, proof)
-    curve = vk.curve
-    scalars = ints_to_limbs(public, 4)
-    vk_x = add_points(curve.g1, vk.ic[0], msm(curve.g1, vk.ic[1:], scalars, serial))
-    g1 = np.stack([negate_point(curve.g1, proof.a), vk.alpha_g1, vk_x, proof.c])
-    g2 = np.stack([proof.b, vk.beta_g2, vk.gamma_g2, vk.delta_g2])
-    if not pairing_product_is_one(curve, g1, g2):
-        raise VerificationFailed(
-            "the proof does not verify: the pairing equation does not hold. Either proof, public signals and "
-            "verification key do not belong together, or the witness does not satisfy the circuit"
-        )
+    if find_invalid(vk, [(public, proof)]):
+        raise VerificationFailed(REFUSAL)
+
+
+def find_invalid(vk: VerificationKey, claims: Sequence[Claim]) -> list[int]:
+    """Which claims' proofs do not verify, as indices; InputError as for `verify`.
+
+    All are first checked at once: each equation to the power of a random weight, multiplied up, takes one
+    Miller loop for each proof and three more, and one final exponentiation. A false one passes with a chance
+    of 2^-128, as the points are of prime order (Bellare, Garay, Rabin, "Fast batch verification for modular
+    exponentiation and digital signatures", 1998; for Groth16: Zcash protocol specification, appendix B.2).
+    Only if that fails, each is checked alone.
+    """
+    for public, proof in claims:
+        check_signals(vk, public, proof)
+    if len(claims) > 1 and _hold(vk, claims, [1 + secrets.randbits(_WEIGHT_BITS) for _ in claims]):
+        return []
+    return [index for index, claim in enumerate(claims) if not _hold(vk, [claim], [1])]
+
+
+def _hold(vk: VerificationKey, claims: Sequence[Claim], weights: Sequence[int]) -> bool:
+    """Whether the product of the claims' equations, each to the power of its weight, holds."""
+    g1 = vk.curve.g1
+    weighted = list(zip(weights, claims, strict=True))
+    total = sum(weights)
+    signals = [sum(weight * public[i] for weight, (public, _) in weighted) for i in range(len(vk.ic) - 1)]
+    p = [multiply_point(g1, negate_point(g1, proof.a), weight) for weight, (_, proof) in weighted]
+    p.append(multiply_point(g1, vk.alpha_g1, total))
+    p.append(_sum(vk.curve, vk.ic, [total, *signals]))
+    p.append(_sum(vk.curve, np.stack([proof.c for _, proof in claims]), weights))
+    q = [proof.b for _, proof in claims] + [vk.beta_g2, vk.gamma_g2, vk.delta_g2]
+    return pairing_product_is_one(vk.curve, np.stack(p), np.stack(q))
+
+
+def _sum(curve: Curve, points: Point, scalars: Sequence[int]) -> Point:
+    """Σ scalars[i]·points[i] in G1."""
+    reduced = ints_to_limbs([scalar % curve.fr.modulus for scalar in scalars], 4)
+    return msm(curve.g1, points, reduced, serial)
 
 
 def check_signals(vk: VerificationKey, public: Sequence[int], proof: Proof) -> None:

@@ -55,6 +55,22 @@ def test_another_public_signal_is_not_valid(cuzk: Cuzk, files: Files, tmp_path: 
     assert "does not verify" in done.stderr
 
 
+def test_several_proofs_at_once_and_the_wrong_ones_named(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    wrong = edited(files.public, tmp_path / "public.json", lambda signals: signals.__setitem__(0, "43"))
+    copies = [tmp_path / name for name in ("second.json", "third.json")]
+    for copy in copies:
+        copy.write_bytes(files.proof.read_bytes())
+    right = [files.public, files.proof]
+    assert succeed(cuzk("verify", files.vkey, *right, *right, files.public, copies[0])) == "OK\n"
+    done = cuzk("verify", files.vkey, *right, wrong, copies[0], wrong, copies[1])
+    assert (done.returncode, done.stdout) == (1, "")
+    lines = done.stderr.splitlines()
+    assert [line.split(":")[1].strip() for line in lines] == [str(copy) for copy in copies]
+    assert "has no proof" in refused(cuzk("verify", files.vkey, *right, wrong))
+    more = edited(files.public, tmp_path / "more.json", lambda signals: signals.append("1"))
+    assert f"{copies[1]}: 2 public" in refused(cuzk("verify", files.vkey, *right, more, copies[1]))
+
+
 def test_another_point_is_not_valid(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
     def swap(proof: Any) -> None:
         proof["pi_a"], proof["pi_c"] = proof["pi_c"], proof["pi_a"]

@@ -2,12 +2,13 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from groth16 import verifier
 from groth16.errors import InputError, VerificationFailed
 from groth16.proof import Proof, read_proof, write_proof
 from groth16.verification_key import (
@@ -16,7 +17,7 @@ from groth16.verification_key import (
     verification_key_of,
     write_verification_key,
 )
-from groth16.verifier import verify
+from groth16.verifier import Claim, find_invalid, verify
 from kernels.cpu.curve import add_points, negate_point
 from kernels.encoding import encode_points
 from kernels.fields import CURVES, Curve, Group
@@ -135,3 +136,71 @@ def test_a_proof_on_the_other_curve_is_refused(all_proved: dict[str, Proved]) ->
     bn254, bls12381 = all_proved["bn254"], all_proved["bls12381"]
     with pytest.raises(InputError, match="the proof is on bls12381, the verification key on bn254"):
         verify(bn254.vk, bn254.public, bls12381.proof)
+
+
+@pytest.fixture(scope="module")
+def all_claims(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[VerificationKey, list[Claim]]]:
+    """Four proofs of different signals under one key: x·x = y for four x."""
+    claims = {}
+    for name in CURVE_NAMES:
+        folder = tmp_path_factory.mktemp(name)
+        circuits = [oracle.Circuit(name, 1, 0, [1, x * x, x]) for x in (0, 1, 5, 2**100)]
+        for circuit in circuits:
+            circuit.constrain({2: 1}, {2: 1}, {1: 1})
+        files = proving.set_up(circuits[0], folder)
+        found: list[Claim] = []
+        for circuit in circuits:
+            files.wtns.write_bytes(oracle.wtns_bytes(circuit))
+            key, proof = proving.prove_files(files)
+            found.append((circuit.public, proof))
+        claims[name] = verification_key_of(key), found
+    return claims
+
+
+@pytest.fixture(params=CURVE_NAMES)
+def claims(request: pytest.FixtureRequest, all_claims: Any) -> tuple[VerificationKey, list[Claim]]:
+    found: tuple[VerificationKey, list[Claim]] = all_claims[request.param]
+    return found
+
+
+def test_proofs_checked_at_once(claims: tuple[VerificationKey, list[Claim]], monkeypatch: Any) -> None:
+    vk, right = claims
+    calls = []
+    real = verifier.pairing_product_is_one
+    monkeypatch.setattr(
+        verifier, "pairing_product_is_one", lambda c, p, q: calls.append(len(p)) or real(c, p, q)
+    )
+    assert find_invalid(vk, []) == []
+    assert find_invalid(vk, right) == []
+    assert find_invalid(vk, [right[2]] * 2) == []
+    assert calls == [4 + 3, 2 + 3]
+
+
+def test_the_wrong_ones_among_many_are_named(claims: tuple[VerificationKey, list[Claim]]) -> None:
+    vk, right = claims
+    curve = vk.curve
+    exchanged = [(right[1][0], right[2][1]), (right[2][0], right[1][1])]
+    assert find_invalid(vk, [right[0], *exchanged, right[3]]) == [1, 2]
+    for index, (public, proof) in enumerate(right):
+        for change in ("a plus the generator", "b negated", "c at infinity"):
+            wrong = [*right[:index], (public, CHANGES[change](curve, proof)), *right[index + 1 :]]
+            assert find_invalid(vk, wrong) == [index]
+
+
+def test_errors_that_cancel_without_weights_are_found(claims: tuple[VerificationKey, list[Claim]]) -> None:
+    """C + G in one proof and C − G in another: the plain product of both equations still holds."""
+    vk, right = claims
+    g1 = vk.curve.g1
+    g = generator(g1)
+    pair = [
+        (public, replace(proof, c=add_points(g1, proof.c, change)))
+        for (public, proof), change in zip(right[:2], (g, negate_point(g1, g)), strict=True)
+    ]
+    assert verifier._hold(vk, pair, [1, 1])
+    assert find_invalid(vk, pair) == [0, 1]
+
+
+def test_bad_signals_among_many_are_refused(claims: tuple[VerificationKey, list[Claim]]) -> None:
+    vk, right = claims
+    with pytest.raises(InputError, match="0 public signals given"):
+        find_invalid(vk, [*right, ([], right[0][1])])
