@@ -1,6 +1,7 @@
 """What the environment says: CUZK_HOME, CUZK_CONFIG, CUZK_HISTORY_URL, and XDG's folders."""
 
 import os
+import socket
 from contextlib import suppress
 from pathlib import Path
 
@@ -41,6 +42,11 @@ def settings_file() -> Path | None:
 def param_cache() -> Path:
     """Where keys and what is derived from them are kept, unless the settings say otherwise."""
     return home() / "params"
+
+
+def ledger() -> Path:
+    """The file of the memory that processes share: one for each machine, in `home()`."""
+    return home() / f"memory-{socket.gethostname()}.json"
 
 
 def history_url(configured: str | None) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
-from config.environment import DERIVED_LIMIT_BYTES, history_url, home, param_cache
+from config.environment import DERIVED_LIMIT_BYTES, history_url, home, ledger, param_cache
 from config.errors import ConfigError
 from config.units import parse_budget, parse_duration, parse_size
 
@@ -54,6 +54,10 @@ def _url(value: object, info: ValidationInfo) -> object:
     return str(_path(value, info))
 
 
+def _path_or_off(value: object, info: ValidationInfo) -> object:
+    return "off" if value == "off" else _path(value, info)
+
+
 SizeBytes = Annotated[int, BeforeValidator(_size)]
 DurationS = Annotated[float, BeforeValidator(_duration)]
 FilePath = Annotated[Path, BeforeValidator(_path)]
@@ -81,11 +85,15 @@ class SrsConfig(_Section):
 
 
 class MemoryConfig(_Section):
-    """The one budget for SRS, PCE and working sets. "auto" is the machine's memory less `safety_margin`."""
+    """The one budget for SRS, PCE and working sets. "auto" is the machine's memory less `safety_margin`.
+
+    `ledger`: the file through which processes of this machine share the budget, or "off".
+    """
 
     total_budget: Annotated[int | Literal["auto"], BeforeValidator(_size_or_auto)] = "auto"
     safety_margin: SizeBytes = 5 * 2**30
     eviction_min_idle: DurationS = 300.0
+    ledger: Annotated[Path | Literal["off"], BeforeValidator(_path_or_off)] = Field(default_factory=ledger)
 
 
 class GpusConfig(_Section):
@@ -174,7 +182,7 @@ class Config(_Section):
 
     daemon: DaemonConfig = Field(default_factory=DaemonConfig)
     srs: SrsConfig = Field(default_factory=SrsConfig)
-    memory: MemoryConfig = MemoryConfig()
+    memory: MemoryConfig = Field(default_factory=MemoryConfig)
     gpus: GpusConfig = GpusConfig()
     scheduler: SchedulerConfig = SchedulerConfig()
     synthesis: SynthesisConfig = SynthesisConfig()

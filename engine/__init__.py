@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engine.circuit import compiling_told, load_shape
     from engine.development_keys import prepare
     from engine.engine import Engine
+    from engine.ledger import Ledger, shared_ledger
     from engine.limits import policy_limits
     from engine.proofs import ProofRequest, ProofResult, StageSummary
     from engine.recorder import RunLabels
@@ -23,6 +24,7 @@ __all__ = [
     "CircuitSpec",
     "Engine",
     "EngineError",
+    "Ledger",
     "ProofCancelled",
     "ProofFailed",
     "ProofRequest",
@@ -36,11 +38,13 @@ __all__ = [
     "policy_limits",
     "prepare",
     "resolve",
+    "shared_ledger",
 ]
 
 _HOMES = {
     "CircuitSpec": "catalog",
     "Engine": "engine",
+    "Ledger": "ledger",
     "ProofRequest": "proofs",
     "ProofResult": "proofs",
     "RunLabels": "recorder",
@@ -50,6 +54,7 @@ _HOMES = {
     "policy_limits": "limits",
     "prepare": "development_keys",
     "resolve": "catalog",
+    "shared_ledger": "ledger",
 }
 
 

@@ -20,6 +20,9 @@ class Driver(Protocol):
     def execute(self, decision: Decision, at_s: float) -> None:
         """Start what is decided and return; must not raise and must not block."""
 
+    def settle(self) -> None:
+        """No event is left; one may be sent."""
+
 
 class Dispatcher:
     """Feeds events to the policy and its decisions to the driver, on the event loop's thread only.
@@ -52,6 +55,8 @@ class Dispatcher:
         try:
             while self._events:
                 self._take(self._events.popleft())
+                if not self._events:
+                    self._driver.settle()
         except Exception as error:  # a mistake in this program: what the policy believes is no longer true
             self.error = error
             self._broken(error)

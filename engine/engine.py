@@ -11,6 +11,7 @@ from engine import running
 from engine.circuit import open_circuit
 from engine.errors import EngineError, ProofCancelled, Rejected
 from engine.executor import ActiveProof, Executor, wording
+from engine.ledger import Ledger
 from engine.monitor import MemoryMonitor
 from engine.outputs import Outputs
 from engine.pools import Pools
@@ -28,6 +29,7 @@ class Engine:
     thread. On leaving, whatever is unfinished is cancelled and everything is free before the block ends.
 
     history_writer: None leaves no history. policy: how work is admitted, by bytes where it is None.
+    ledger: through which the budget is shared with other processes; None: this process has all of it.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Engine:
         labels: RunLabels | None = None,
         policy: Policy | None = None,
         sample_interval_s: float = 0.25,
+        ledger: Ledger | None = None,
     ) -> None:
         self.run_id = run_id or new_id()
         self._config, self._limits = config, limits
@@ -47,6 +50,7 @@ class Engine:
         self._writer = history_writer or NoWriter()
         self._recorder = Recorder(self._writer, self.run_id)
         self._sample_interval_s = sample_interval_s
+        self._ledger = ledger
 
     async def __aenter__(self) -> Self:
         running.enter(self)
@@ -59,9 +63,12 @@ class Engine:
 
     def _start(self) -> None:
         start_s = asyncio.get_running_loop().time()
+        if self._ledger is not None:
+            self._ledger.join()
         self._pools = Pools(self._config, self._limits)
-        self._executor = Executor(self._policy, self._pools, self._recorder, start_s)
+        self._executor = Executor(self._policy, self._pools, self._recorder, start_s, self._ledger)
         self._recorder.run_started(self._labels, self._config, self._limits)
+        self._executor.start()
         self._monitor = MemoryMonitor(
             self._executor.dispatcher.now_s,
             lambda: self._policy.reserved_bytes,
@@ -142,7 +149,7 @@ class Engine:
         proof = self._proof(proof_id)
         if proof.progress.ended:
             return f"{proof.name} has ended"
-        return self._policy.explain(PartitionId(proof_id, partition))
+        return self._executor.explain(PartitionId(proof_id, partition))
 
     @property
     def reserved_bytes(self) -> int:

@@ -13,11 +13,13 @@ from engine.circuit import OpenCircuit
 from engine.dispatch import Dispatcher
 from engine.errors import EngineError, ProofCancelled, ProofFailed, Rejected
 from engine.freeing import Watched, clear_frames
+from engine.ledger import Ledger
 from engine.outputs import Outputs
 from engine.partition import PartitionRun
 from engine.pools import Pools
 from engine.proofs import Progress
 from engine.recorder import Recorder
+from engine.share import Share
 from engine.timeline import Timeline
 from kernels.parallel import Stopped
 from policy import (
@@ -41,6 +43,7 @@ from policy import (
     Submit,
     Synthesize,
     Verified,
+    WaitCause,
     WakeAt,
 )
 
@@ -67,9 +70,13 @@ class Executor:
     answers with Failed once its arrays are gone.
     """
 
-    def __init__(self, policy: Policy, pools: Pools, recorder: Recorder, start_s: float) -> None:
+    def __init__(
+        self, policy: Policy, pools: Pools, recorder: Recorder, start_s: float, ledger: Ledger | None = None
+    ) -> None:
         self.proofs: dict[str, ActiveProof] = {}
         self.dispatcher = Dispatcher(policy, self, start_s, self._broken)
+        self._policy = policy
+        self._share = ledger and Share(ledger, policy, self.dispatcher.send, self.dispatcher.now_s)
         self._pools, self._recorder = pools, recorder
         self._timeline = Timeline(policy, recorder)
         self._caches = Caches()
@@ -80,11 +87,18 @@ class Executor:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = threading.Event()
 
+    def start(self) -> None:
+        """Begin: the first event, where there is one without a proof, is sent."""
+        if self._share:
+            self._share.start()
+
     def submit(self, proof_id: str, proof: ActiveProof, job: Job) -> None:
         """Give the policy a job. Whether it takes it is known when this returns."""
         self.proofs[proof_id] = proof
         self._loaders.update(proof.circuit.loaders)
         self._timeline.expect(proof_id, proof.progress)
+        if self._share:
+            self._share.before(job)
         self.dispatcher.send(Submit(job))
 
     @property
@@ -103,6 +117,19 @@ class Executor:
         self.dispatcher.cancel_timer()
         self._caches.clear()
         self._runs.clear()  # none but after a mistake of ours
+        if self._share:
+            self._share.close()
+
+    def explain(self, partition: PartitionId) -> str:
+        """What the partition does or waits for, and which other processes it waits for, if it does."""
+        sentence = self._policy.explain(partition)
+        if self._share and self._policy.wait_cause(partition) is WaitCause.SHARE:
+            return f"{sentence}; {self._share.explain()}"
+        return sentence
+
+    def settle(self) -> None:
+        if self._share and not self._closing.is_set():
+            self._share.settle()
 
     def observe(self, event: Event, decisions: Sequence[Decision], at_s: float) -> None:
         self._timeline.observe(event, decisions, at_s)

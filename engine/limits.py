@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import psutil
 from config import format_size
 from engine import cgroup
 from engine.errors import EngineError
+from engine.ledger import others_resident_bytes
 from policy import Device, Limits
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def budget_bytes(config: Config, found: Memory) -> int:
     """The budget that `[memory]` asks for; EngineError where the memory is not there.
 
     "auto" is what is available less the safety margin, which covers the interpreter, compiled kernels and
-    whatever else runs on the machine.
+    whatever else runs on the machine. What processes that share the budget have taken of it counts as there.
     """
     asked, margin_bytes = config.memory.total_budget, config.memory.safety_margin
     if isinstance(asked, int):
@@ -70,19 +71,31 @@ def budget_bytes(config: Config, found: Memory) -> int:
 
 
 def policy_limits(config: Config, found: Memory | None = None) -> Limits:
-    """The policy's limits under these settings; EngineError for memory or devices that are not there."""
+    """The policy's limits under these settings; EngineError for memory or devices that are not there.
+
+    found: the memory, where it is not this machine's as it is now.
+    """
     if config.gpus.devices:
         raise EngineError(
             f"gpus.devices is {config.gpus.devices}, but proofs are made on the CPU; leave it empty"
         )
     pipeline = config.pipeline
     return Limits(
-        budget_bytes=budget_bytes(config, found or memory()),
+        budget_bytes=budget_bytes(config, found or _memory_with_shared(config)),
         synthesis_slots=threads(pipeline.synthesis_concurrency) if pipeline.enabled else 1,
         devices=(Device("cpu", workers=config.gpus.gpu_workers_per_device, memory_bytes=None),),
         synthesis_lookahead=pipeline.synthesis_lookahead if pipeline.enabled else 0,
         eviction_min_idle_s=config.memory.eviction_min_idle,
     )
+
+
+def _memory_with_shared(config: Config) -> Memory:
+    """This machine's memory, with what other processes hold of the budget that they share with this one."""
+    found = memory()
+    if config.memory.ledger == "off":
+        return found
+    shared_bytes = others_resident_bytes(Path(config.memory.ledger))
+    return replace(found, available_bytes=min(found.total_bytes, found.available_bytes + shared_bytes))
 
 
 def threads(configured: int) -> int:

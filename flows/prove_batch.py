@@ -57,13 +57,14 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
     run_id, flow_run_id = new_id(), flow_run.id
     output = (parameters.output or home() / "proofs" / run_id).absolute()
     labels = RunLabels(parameters.title, code_version(), flow_run_id, str(output))
+    ledger = engine.shared_ledger(config, f"{parameters.title}, run {run_id}", limits)
     with (
         open_history(config.history_url()) as history,
         history.writer() as writer,
         run_log(home() / "logs" / f"{run_id}.log", config.logging) as log,
         engine_log_in_ui(flow_run_id),
     ):
-        async with Engine(config, limits, writer, run_id, labels):
+        async with Engine(config, limits, writer, run_id, labels, ledger=ledger):
             proofs = await _prove_all(parameters, circuit, output)
         if lost := writer.close():
             tell(str(lost))

@@ -1,10 +1,11 @@
 """The file as a user writes it, right and wrong; each wrong one gets one line that names file and key."""
 
+import socket
 from pathlib import Path
 
 import pytest
 
-from config import Config, ConfigError, load_config
+from config import Config, ConfigError, home, load_config
 from config.load import UNUSED_KEYS, WITHOUT_EFFECT
 
 CUZK_FILE = """
@@ -74,6 +75,7 @@ def test_the_file_of_cuzk_is_read_as_it_is() -> None:
         "total_budget": 256 * 2**30,
         "safety_margin": 8 * 2**30,
         "eviction_min_idle": 600.0,
+        "ledger": home() / f"memory-{socket.gethostname()}.json",
     }
     assert config.gpus.model_dump() == {"devices": [0, 1], "gpu_threads": 32, "gpu_workers_per_device": 1}
     assert config.pipeline.model_dump() == {

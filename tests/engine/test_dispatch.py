@@ -29,6 +29,9 @@ class Script:
         assert at_s == self.times[-1]
         self.log.append(f"observe {event} {len(decisions)}")
 
+    def settle(self) -> None:
+        self.log.append("settle")
+
     def execute(self, decision: Decision, at_s: float) -> None:
         assert at_s == self.times[-1]
         self.log.append(f"begin {decision}")
@@ -68,6 +71,7 @@ def test_an_event_sent_during_execution_waits_for_its_turn() -> None:
         f"end {WakeAt(2.0)}",
         f"handle {second}",
         f"observe {second} 0",
+        "settle",
     ]
 
 

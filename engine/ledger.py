@@ -1,0 +1,190 @@
+"""The memory budget that the processes of a machine share, kept in a file.
+
+The file is replaced as a whole and only under a lock beside it, so a process may be killed at any moment.
+Whoever changes it strikes out processes that are gone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psutil
+
+from engine.alive import is_alive, started
+from engine.book import Account, Book
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from config import Config
+    from policy import Limits
+
+T = TypeVar("T")
+
+VERSION = 1
+# The lock is held for less than a millisecond, unless its holder was suspended in the middle.
+LOCKED_AT_MOST_S = 0.1
+LOOK_EVERY_S = 0.002
+
+
+def shared_ledger(config: Config, name: str, limits: Limits) -> Ledger | None:
+    """The ledger that the settings name, for this process under that name; None where it is "off"."""
+    path = config.memory.ledger
+    return None if path == "off" else Ledger(Path(path), name, limits.budget_bytes)
+
+
+class LedgerBusy(EngineError):  # noqa: N818 — a state that passes
+    """Another process holds the lock for longer than it should; try again later."""
+
+
+class Ledger:
+    """One process's side of the ledger. Methods raise LedgerBusy, and EngineError where the file is unusable.
+
+    A share that could not be recorded was not given: after an error what this process holds is as before.
+    """
+
+    def __init__(self, path: Path, name: str, budget_bytes: int) -> None:
+        self.path = path
+        self._key = secrets.token_hex(8)
+        self._account = Account(os.getpid(), started(os.getpid()), name, budget_bytes)
+
+    @property
+    def share_bytes(self) -> int:
+        """What this process holds."""
+        return self._account.share_bytes
+
+    def join(self) -> None:
+        """Enter this process, with nothing yet."""
+        self._change(lambda _: None)
+
+    def ask(self, least_bytes: int, most_bytes: int) -> int:
+        """See `Book.ask`."""
+        return self._change(lambda book: book.ask(self._key, least_bytes, most_bytes))
+
+    def take(self, most_bytes: int) -> int:
+        """See `Book.take`."""
+        return self._change(lambda book: book.take(self._key, most_bytes))
+
+    def give_back(self, share_bytes: int) -> None:
+        """See `Book.give_back`."""
+        self._change(lambda book: book.give_back(self._key, share_bytes))
+
+    def withdraw(self) -> None:
+        """See `Book.withdraw`."""
+        self._change(lambda book: book.withdraw(self._key))
+
+    def leave(self) -> None:
+        """Strike this process out."""
+        with _locked(self.path):
+            book = _read(self.path)
+            book.close(self._key)
+            _write(self.path, book)
+
+    def look(self) -> tuple[Book, list[Account]]:
+        """The book as it is now, and the accounts of the others."""
+        book = self._change(lambda book: book)
+        return book, book.others(self._key)
+
+    def _change(self, change: Callable[[Book], T]) -> T:
+        with _locked(self.path):
+            book = _read(self.path)
+            before = asdict(book)
+            book.drop(is_gone)
+            if self._key not in book.accounts:  # the first time, or the file was deleted
+                book.open(self._key, replace(self._account))
+            result = change(book)
+            if asdict(book) != before:
+                _write(self.path, book)
+            self._account = book.accounts[self._key]
+            return result
+
+
+def is_gone(account: Account) -> bool:
+    """Whether the account's process has ended."""
+    return not is_alive(account.pid, account.started)
+
+
+def others_resident_bytes(path: Path) -> int:
+    """What live processes of the ledger really have of their shares in memory now, mapped files not counted.
+
+    The machine shows it as taken, though it belongs to the budget that is shared.
+    """
+    accounts = [each for each in _read(path).accounts.values() if each.pid != os.getpid()]
+    return sum(min(each.share_bytes, _anonymous_bytes(each)) for each in accounts if not is_gone(each))
+
+
+def _anonymous_bytes(account: Account) -> int:
+    try:
+        memory = psutil.Process(account.pid).memory_info()
+    except psutil.Error:  # it has ended meanwhile, or is another user's
+        return 0
+    return int(memory.rss - getattr(memory, "shared", 0))
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock, which the system takes back however the process ends."""
+    lock_path = path.with_suffix(".lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with lock_path.open("a") as lock:
+            _lock(lock.fileno(), lock_path)
+            yield
+    except OSError as error:
+        raise _unusable(path, error) from error
+
+
+def _lock(descriptor: int, lock_path: Path) -> None:
+    give_up_s = time.monotonic() + LOCKED_AT_MOST_S
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > give_up_s:
+                raise LedgerBusy(f"{lock_path}: another process holds the lock; is one suspended?") from None
+            time.sleep(LOOK_EVERY_S)
+
+
+def _read(path: Path) -> Book:
+    try:
+        text = path.read_text()
+    except FileNotFoundError:
+        return Book()
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unusable(path, error) from error
+    try:
+        return _decoded(json.loads(text))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise EngineError(
+            f"{path}: is no ledger of memory shares ({error!r:.60}); delete it, or set memory.ledger to "
+            "another path"
+        ) from error
+
+
+def _decoded(found: dict[str, Any]) -> Book:
+    if found["version"] != VERSION:
+        raise ValueError(f"version {found['version']}, expected {VERSION}")
+    accounts = {key: Account(**values) for key, values in found["accounts"].items()}
+    return Book(int(found["total_bytes"]), int(found["tickets"]), accounts)
+
+
+def _write(path: Path, book: Book) -> None:
+    temporary = path.with_suffix(".tmp")  # one writer at a time, so one name will do
+    temporary.write_text(json.dumps({"version": VERSION, **asdict(book)}, indent=1))
+    temporary.replace(path)
+
+
+def _unusable(path: Path, error: Exception) -> EngineError:
+    why = getattr(error, "strerror", None) or error
+    return EngineError(
+        f"{path}: memory cannot be shared with other processes by this file ({why}); set memory.ledger to a "
+        'file that can be written, or to "off" to share with nobody'
+    )

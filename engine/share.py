@@ -1,0 +1,159 @@
+"""This process's share of a memory budget that several use: asked for when needed, given back when not."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from config import format_size
+from engine.book import Account
+from engine.errors import EngineError
+from engine.ledger import Ledger
+from policy import Event, Job, Policy, Shared, WantedShare
+
+log = logging.getLogger("cuzk.engine")
+
+LEAST_STEP_BYTES, MOST_STEP_BYTES = 1 << 20, 256 << 20
+ASK_EVERY_S = 0.25
+LOOK_EVERY_S = 1.0
+# Idle entries go to a process that has waited so long: keeping them would save it a load, not the other.
+YIELD_AFTER_S = 1.0
+
+
+class Share:
+    """Stands between the ledger and the policy, on the event loop's thread.
+
+    The policy is never told of more than the ledger has given, and the ledger is given back only what the
+    policy does not reserve. What is held unreserved is one step at most, and nothing once somebody waits.
+    """
+
+    def __init__(
+        self, ledger: Ledger, policy: Policy, send: Callable[[Event], None], now_s: Callable[[], float]
+    ) -> None:
+        self._ledger, self._policy, self._send, self._now_s = ledger, policy, send, now_s
+        budget_bytes = policy.limits.budget_bytes
+        self._step_bytes = min(max(budget_bytes // 64, LEAST_STEP_BYTES), MOST_STEP_BYTES)
+        self._told_bytes = 0
+        self._waits = False
+        self._others: list[Account] = []
+        self._seen_s: dict[int, float] = {}  # by the ticket of one who waits
+        self._timer: asyncio.TimerHandle | None = None
+        self._trouble: str | None = None
+
+    def start(self) -> None:
+        """Tell the policy that nothing is its own yet, and begin to look."""
+        self._send(Shared(0))
+        self._look()
+
+    def close(self) -> None:
+        """Leave the ledger; the policy must reserve nothing that is still in memory."""
+        if self._timer is not None:
+            self._timer.cancel()
+        try:
+            self._ledger.leave()
+        except EngineError as error:  # whoever looks next strikes this process out once it has ended
+            log.warning("%s", error)
+
+    def before(self, job: Job) -> None:
+        """A job comes while nothing runs: take what it may need first, so that no idle entry goes for it."""
+        policy = self._policy
+        if policy.partitions() or not policy.reserved_bytes:
+            return
+        needed_bytes = policy.reserved_bytes + job.circuit.entries_bytes + job.circuit.working_bytes
+        if needed_bytes > self._told_bytes:
+            self._try(lambda: self._ledger.take(needed_bytes))
+            self._tell(self._ledger.share_bytes)
+
+    def settle(self) -> None:
+        """No event is pending: ask for what would let work start, give back what is not needed."""
+        wanted = self._policy.wanted_share(self._now_s())
+        if wanted is not None:
+            self._ask(wanted)
+        elif self._waits:
+            self._try(self._ledger.withdraw)
+            self._note_waiting(False, 0)
+        if wanted is None or self._waits:
+            self._give_back()
+
+    def _ask(self, wanted: WantedShare) -> None:
+        least_bytes, most_bytes = wanted.least_bytes, wanted.most_bytes + self._step_bytes
+        if self._ledger.share_bytes < least_bytes:
+            self._try(lambda: self._ledger.ask(least_bytes, most_bytes))
+        waits = self._ledger.share_bytes < least_bytes
+        self._note_waiting(waits, least_bytes)
+        if not waits:
+            self._tell(self._ledger.share_bytes)
+
+    def explain(self) -> str:
+        """Who holds the memory that this process waits for; empty where it does not wait."""
+        if not self._waits:
+            return ""
+        holders = [each for each in self._others if each.share_bytes or each.ticket is not None]
+        return "; ".join(map(_described, holders)) or "nobody holds it any more"
+
+    def _give_back(self) -> None:
+        spare_bytes = 0 if self._others_wait() else self._step_bytes
+        keep_bytes = self._policy.reserved_bytes + spare_bytes
+        if self._ledger.share_bytes > keep_bytes:
+            self._tell(keep_bytes)
+            self._try(lambda: self._ledger.give_back(keep_bytes))
+
+    def _tell(self, share_bytes: int) -> None:
+        if share_bytes != self._told_bytes:
+            self._told_bytes = share_bytes
+            self._send(Shared(share_bytes))
+
+    def _note_waiting(self, waits: bool, wanted_bytes: int) -> None:
+        if waits and not self._waits:
+            self._waits = True
+            log.info(
+                "waiting for a share of %s of the memory that processes share: %s",
+                format_size(wanted_bytes),
+                self.explain(),
+            )
+            self._look_in(ASK_EVERY_S)
+        elif self._waits and not waits:
+            self._waits = False
+            log.info("the wait for a share of the memory is over")
+
+    def _others_wait(self) -> bool:
+        return any(each.ticket is not None for each in self._others)
+
+    def _look(self) -> None:
+        """Now and then: see who waits, ask again if this process does."""
+        self._try(self._read)
+        self._look_in(ASK_EVERY_S if self._waits else LOOK_EVERY_S)
+        self._yield_idle_entries()
+        self.settle()
+
+    def _read(self) -> None:
+        _, self._others = self._ledger.look()
+
+    def _look_in(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._look)
+
+    def _yield_idle_entries(self) -> None:
+        """Let the policy evict what it can for those who have waited a while."""
+        now_s = self._now_s()
+        waiting = {each.ticket: each for each in self._others if each.ticket is not None}
+        self._seen_s = {ticket: self._seen_s.get(ticket, now_s) for ticket in waiting}
+        long = [each for ticket, each in waiting.items() if now_s - self._seen_s[ticket] >= YIELD_AFTER_S]
+        lacking_bytes = sum(each.lacking_bytes for each in long)
+        if lacking_bytes and self._policy.reserved_bytes:
+            self._tell(max(0, self._policy.reserved_bytes - lacking_bytes))
+
+    def _try(self, action: Callable[[], object]) -> None:
+        """Do it now or at the next look; what goes wrong is logged once."""
+        try:
+            action()
+            self._trouble = None
+        except EngineError as error:
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                log.warning("%s", error)
+
+
+def _described(account: Account) -> str:
+    waits = " and waits for more" if account.ticket is not None else ""
+    return f"{account.name} (process {account.pid}) holds {format_size(account.share_bytes)}{waits}"

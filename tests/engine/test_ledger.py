@@ -1,0 +1,161 @@
+"""The budget's file: whole at any moment, without those that are gone, and never a reason to hang."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config import Config, MemoryConfig
+from engine import EngineError, shared_ledger
+from engine.alive import is_alive, started
+from engine.ledger import Ledger, LedgerBusy, others_resident_bytes
+from engine.limits import Memory, policy_limits
+from tests.engine.support import ROOT
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from engine.ledger import Ledger
+ledger = Ledger(Path(sys.argv[1]), "the other", 1000)
+ballast = bytearray(1 << 20)
+print(ledger.take(int(sys.argv[2])), flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.json"
+
+
+@pytest.fixture
+def other(path: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Another process that holds 700 bytes."""
+    command = [sys.executable, "-c", HOLD, str(path), "700"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "700\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_killed_process_holds_nothing_any_more(path: Path, other: "subprocess.Popen[str]") -> None:
+    ledger = Ledger(path, "mine", 1000)
+    assert ledger.ask(400, 500) == 0
+    _, others = ledger.look()
+    assert [(each.pid, each.name, each.share_bytes) for each in others] == [(other.pid, "the other", 700)]
+    assert 0 < others_resident_bytes(path) <= 700
+    other.send_signal(signal.SIGKILL)
+    other.wait()
+    assert ledger.ask(400, 500) == 500
+    assert ledger.look()[1] == []
+    ledger.leave()
+    assert json.loads(path.read_text())["accounts"] == {}
+
+
+def test_what_another_holds_counts_as_there_for_the_budget(
+    path: Path, other: "subprocess.Popen[str]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert other.poll() is None
+    monkeypatch.setattr("engine.limits.memory", lambda: Memory(2000, 500, "the machine"))
+    shared = MemoryConfig(total_budget=1000, ledger=path)
+    assert policy_limits(Config(memory=shared)).budget_bytes == 1000
+    with pytest.raises(EngineError, match="500B of the machine's"):
+        policy_limits(Config(memory=shared.model_copy(update={"ledger": "off"})))
+    limits = policy_limits(Config(memory=shared))
+    assert shared_ledger(Config(memory=MemoryConfig(ledger="off")), "mine", limits) is None
+
+
+def test_shares_of_one_process_add_up_and_a_lost_file_is_written_anew(path: Path) -> None:
+    first, second = Ledger(path, "first", 100), Ledger(path, "second", 100)
+    assert (first.take(70), second.take(70)) == (70, 30)
+    path.unlink()
+    assert second.take(40) == 40  # who comes first enters what it knows of
+    assert first.take(100) == 70
+    book, _ = first.look()
+    assert book.free_bytes == -10  # and the next gets nothing until that is mended
+    assert Ledger(path, "third", 100).take(10) == 0
+
+
+def test_many_at_once_never_hold_more_than_there_is(path: Path) -> None:
+    ledgers = [Ledger(path, str(number), 100) for number in range(4)]
+    seen: list[int] = []
+
+    def take_and_give_back(ledger: Ledger) -> None:
+        for _ in range(20):
+            try:
+                ledger.take(60)
+                seen.append(ledger.look()[0].free_bytes)
+                ledger.give_back(0)
+            except LedgerBusy:
+                pass
+
+    threads = [threading.Thread(target=take_and_give_back, args=(each,)) for each in ledgers]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert seen
+    assert min(seen) >= 0
+
+
+def test_a_lock_that_is_not_let_go_is_waited_for_only_shortly(path: Path) -> None:
+    ledger = Ledger(path, "mine", 100)
+    ledger.take(50)
+    with path.with_suffix(".lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        started_s = time.monotonic()
+        with pytest.raises(LedgerBusy, match="another process holds the lock"):
+            ledger.give_back(0)
+        assert time.monotonic() - started_s < 30
+    assert ledger.share_bytes == 50
+    ledger.give_back(0)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 2}', '{"version": 1, "accounts": {"a": {}}}'])
+def test_a_file_that_is_no_ledger_is_refused_by_name(path: Path, text: str) -> None:
+    path.write_text(text)
+    with pytest.raises(EngineError, match=r"memory\.json: is no ledger .*; delete it, or set memory\.ledger"):
+        Ledger(path, "mine", 100).join()
+    assert path.read_text() == text
+
+
+def test_a_folder_that_cannot_be_made_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(EngineError, match=r"set memory\.ledger to a file that can be written, or to \"off\""):
+        Ledger(tmp_path / "file" / "memory.json", "mine", 100).join()
+
+
+def test_a_share_that_cannot_be_recorded_is_not_given(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Ledger(path, "mine", 100)
+    ledger.join()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(EngineError, match="No space left on device"):
+        ledger.take(50)
+    assert ledger.share_bytes == 0
+
+
+def test_a_process_is_known_by_its_id_and_its_start(other: "subprocess.Popen[str]") -> None:
+    start = started(other.pid)
+    assert is_alive(other.pid, start)
+    assert not is_alive(other.pid, started(os.getpid()))  # the id was used again
+    other.kill()
+    while Path(f"/proc/{other.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.001)
+    assert not is_alive(other.pid, start)  # a zombie holds no memory
+    other.wait()
+    assert not is_alive(other.pid, start)
+    assert is_alive(1, started(1))
