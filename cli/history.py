@@ -41,10 +41,11 @@ def history(context: click.Context, config_path: Path | None, limit: int) -> Non
 
 @history.command()
 @click.argument("run", metavar="RUN")
+@click.option("--all", "list_all", is_flag=True, help="List every proof, however many.")
 @click.pass_obj
-def show(url: str, run: str) -> None:
-    """Show the run whose id is RUN or begins with it."""
-    from cli.table import print_run
+def show(url: str, run: str, list_all: bool) -> None:
+    """Show the run whose id is RUN or begins with it; of a large one, the first and last proofs."""
+    from cli.table import MOST_LISTED, print_run
     from db import NoHistory, find_run, open_history, show_run
 
     try:
@@ -52,7 +53,7 @@ def show(url: str, run: str) -> None:
             detail = show_run(runs, find_run(runs, run).id)
     except NoHistory as error:
         raise NoHistory(f"{error}; {_FIRST_RUN}") from error
-    print_run(detail)
+    print_run(detail, None if list_all else MOST_LISTED)
 
 
 _FIRST_RUN = "try: cuzk bench batch --type merkle"

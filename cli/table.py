@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import dropwhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.box import SIMPLE
 from rich.console import Console
@@ -16,20 +17,38 @@ from config import format_size
 if TYPE_CHECKING:
     from db import ProofDetail, RunDetail, RunSummary
 
+MOST_LISTED = 60  # proofs of a run: rich takes a millisecond for each, and who reads thousands?
 RUN_ID_SHOWN = 13  # of a UUIDv7: its milliseconds, which `cuzk history show` takes for the whole
 WIDTH_OF_A_FILE = 160  # rich would cut what is not printed on a terminal to 80 columns
 
+T = TypeVar("T")
 STAGES = ("wait", "load", "synthesize", "queue", "prove", "verify")
 TITLES = ("waited", "loaded", "synthesized", "queued", "proved", "verified")
 
 
-def print_run(detail: RunDetail) -> None:
-    """Print a run's proofs with the seconds of each stage, then its totals."""
+def print_run(detail: RunDetail, most: int | None = MOST_LISTED) -> None:
+    """Print a run's proofs with the seconds of each stage, then its totals.
+
+    Of more than `most` proofs the first and the last are listed, and as many errors; None: all.
+    """
     title = f"{detail.run.name}, {detail.run.source} run {detail.run.id}; seconds"
     table = _table("proof", "state", *TITLES, title=Text(title), title_justify="left", right=TITLES)
-    for proof in detail.proofs:
+    first, left_out, last = _ends(detail.proofs, most)
+    for proof in first:
         table.add_row(*_proof_cells(proof))
-    _print(table, *_totals(detail))
+    if left_out:
+        table.add_row(f"… {left_out} more …")
+    for proof in last:
+        table.add_row(*_proof_cells(proof))
+    _print(table, *_totals(detail, most))
+
+
+def _ends(proofs: Sequence[T], most: int | None) -> tuple[Sequence[T], int, Sequence[T]]:
+    """The first, how many are left out, and the last."""
+    if most is None or len(proofs) <= most:
+        return proofs, 0, ()
+    half = most // 2
+    return proofs[: most - half], len(proofs) - most, proofs[len(proofs) - half :]
 
 
 def print_runs(summaries: list[RunSummary]) -> None:
@@ -83,7 +102,7 @@ def _proof_cells(detail: ProofDetail) -> list[str]:
     return [detail.proof.name, detail.proof.state, *seconds]
 
 
-def _totals(detail: RunDetail) -> list[str]:
+def _totals(detail: RunDetail, most: int | None) -> list[str]:
     run, succeeded = detail.run, [p.proof for p in detail.proofs if p.proof.state == "succeeded"]
     lines = [f"{run.state}: {len(succeeded)} of {len(detail.proofs)} proofs"]
     ends = [proof.ended_s for proof in succeeded if proof.ended_s is not None]
@@ -97,6 +116,8 @@ def _totals(detail: RunDetail) -> list[str]:
         used = format_size(run.peak_reserved_bytes)
         lines.append(f"peak reserved {used} of a budget of {format_size(run.budget_bytes)}")
     errors = [_named(p.proof.name, p.proof.error) for p in detail.proofs if p.proof.error]
+    first, left_out, last = _ends(errors, most)
+    errors = [*first, *([f"… {left_out} more …"] if left_out else []), *last]
     return lines + errors + ([run.error] if run.error and not errors else [])
 
 

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from types import TracebackType
@@ -27,7 +27,7 @@ _AWAY = (OperationalError, InterfaceError)  # the database, not the row, is at f
 @dataclass(frozen=True)
 class _Insert:
     table: Table
-    values: dict[str, Any]
+    values: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,14 @@ class HistoryWriter:
     def insert(self, *rows: Record) -> None:
         """Add `rows` as they are now; a parent goes in before its children."""
         self._put([_Insert(_table(type(row)), _values(row)) for row in rows])
+
+    def insert_values(self, model: type[Record], rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add rows given as values by column, all with the same columns; far cheaper than as objects.
+
+        No default of the model applies: a column left out is null, or a number that the database gives.
+        """
+        table = _table(model)
+        self._put([_Insert(table, row) for row in rows])
 
     def update(self, model: type[Record], id: str, **values: Any) -> None:  # noqa: A002 the column's own name
         """Set columns of the row of `model` with that `id`."""

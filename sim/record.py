@@ -1,21 +1,23 @@
 """Writing a simulated run to the history."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
-from db import Record
+from db import Record, Run
 from sim.errors import SimError
 from sim.rows import rows_of
 from sim.run import Progress, SimulatedRun
 
 ROWS_AT_ONCE = 10_000
+Row = TypeVar("Row")
 
 
 class Writer(Protocol):
     """db.HistoryWriter is one."""
 
     def insert(self, *rows: Record) -> None: ...
+    def insert_values(self, model: type[Record], rows: Iterable[Mapping[str, Any]]) -> None: ...
     def flush(self, timeout_s: float = 60.0) -> bool: ...
 
 
@@ -27,19 +29,26 @@ def record(
     Raises SimError where the history does not take them.
     """
     progress = progress or Progress()
-    rows = rows_of(run, name, code_version)
-    run_id = ""
-    for chunk in _chunks(rows):
-        run_id = run_id or getattr(chunk[0], "id", "")
+    records, many = rows_of(run, name, code_version)
+    for chunk in _chunks(records):
         writer.insert(*chunk)
-        if not writer.flush():
-            raise SimError("the history did not take the simulated run's rows in time; try again")
-        progress.recorded_rows += len(chunk)
-    return run_id
+        _wait(writer, len(chunk), progress)
+    for model, rows in many:
+        for values in _chunks(rows):
+            writer.insert_values(model, values)
+            _wait(writer, len(values), progress)
+    assert isinstance(records[0], Run), "the run's own row comes first"
+    return records[0].id
 
 
-def _chunks(rows: Iterable[Record]) -> Iterator[list[Record]]:
+def _wait(writer: Writer, count: int, progress: Progress) -> None:
     """The writer's queue has an end, so wait for it now and then."""
+    if not writer.flush():
+        raise SimError("the history did not take the simulated run's rows in time; try again")
+    progress.recorded_rows += count
+
+
+def _chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
     remaining = iter(rows)
     while chunk := list(islice(remaining, ROWS_AT_ONCE)):
         yield chunk

@@ -1,10 +1,11 @@
 """A simulated run as rows of the history, derived from its log; the same rows as a real run's."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
-from db import MemorySample, Partition, PolicyEvent, Proof, Record, Run, Stage, StageName, State
+from db import MemorySample, Partition, PolicyEvent, Proof, Record, Run, Stage, StageName, State, new_id
 from policy import (
     Admit,
     Complete,
@@ -27,21 +28,34 @@ from policy import (
     Verified,
 )
 from policy.codec import encode_decision, encode_event, encode_limits
+from sim.machine import LogEntry
 from sim.run import SimulatedRun
 
+Values = dict[str, Any]
+"""A row as its columns' values by name."""
 
-@dataclass
+
+@dataclass(slots=True)
+class _Span:
+    """A stage of a partition; it becomes a row at the end, since an object of the history is dear."""
+
+    name: StageName
+    started_s: float
+    ended_s: float | None = None
+
+
+@dataclass(slots=True)
 class _Life:
     """A partition's row, its stages so far, and the entries it still waits for."""
 
     row: Partition
-    stages: list[Stage] = field(default_factory=list)
+    stages: list[_Span] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
     stopping: bool = False
 
     def enter(self, stage: StageName, at_s: float) -> None:
         self.leave(at_s)
-        self.stages.append(Stage(partition_id=self.row.id, name=stage, started_s=at_s))
+        self.stages.append(_Span(stage, at_s))
 
     def leave(self, at_s: float) -> None:
         if self.stages and self.stages[-1].ended_s is None:
@@ -62,6 +76,7 @@ class RunRows:
         self.proofs: dict[str, Proof] = {}
         self.lives: dict[PartitionId, _Life] = {}
         self._in_memory: set[str] = set()
+        self._awaiting: dict[str, list[_Life]] = {}  # by the key of an entry that loads
 
     def take(self, event: Event, decisions: tuple[Decision, ...], at_s: float) -> None:
         self._happened(event, at_s)
@@ -75,9 +90,8 @@ class RunRows:
             case Loaded(key):
                 self._loaded(key, at_s)
             case LoadFailed(key, why):
-                for life in self.lives.values():
-                    if key in life.missing:
-                        life.end("failed", why, at_s)
+                for life in self._waiting_for(key):
+                    life.end("failed", why, at_s)
             case Synthesized(partition):
                 self.lives[partition].enter("queue", at_s)
             case Proved(partition):
@@ -126,16 +140,21 @@ class RunRows:
         life.enter("load", at_s)
         entries = self._jobs[partition.job_id].circuit.entries
         life.missing = {entry.key for entry in entries if entry.key not in self._in_memory}
+        for key in life.missing:
+            self._awaiting.setdefault(key, []).append(life)
         if not life.missing:
             life.enter("wait", at_s)
 
     def _loaded(self, key: str, at_s: float) -> None:
         self._in_memory.add(key)
-        for life in self.lives.values():
-            if key in life.missing:
-                life.missing.remove(key)
-                if not life.missing:
-                    life.enter("wait", at_s)
+        for life in self._waiting_for(key):
+            life.missing.remove(key)
+            if not life.missing:
+                life.enter("wait", at_s)
+
+    def _waiting_for(self, key: str) -> list[_Life]:
+        """Those that still wait for the entry; it will not be waited for any more."""
+        return [life for life in self._awaiting.pop(key, ()) if key in life.missing]
 
     def _job_ended(self, job_id: str, state: State, error: str | None, at_s: float) -> None:
         proof = self.proofs[job_id]
@@ -146,10 +165,12 @@ class RunRows:
                 life.end("cancelled", None, at_s)
 
 
-def rows_of(run: SimulatedRun, name: str, code_version: str) -> Iterator[Record]:
-    """Every row of the run, parents before their children; the first is the run's own.
+def rows_of(
+    run: SimulatedRun, name: str, code_version: str
+) -> tuple[list[Record], list[tuple[type[Record], Iterator[Values]]]]:
+    """The rows of run, proofs and partitions, and then, by their table, those that are many.
 
-    It starts now and ends as much later as it took in simulated time.
+    The first is the run's own: it starts now and ends as much later as it took in simulated time.
     """
     row = _run_row(run, name, code_version)
     rows = RunRows(row.id)
@@ -157,21 +178,43 @@ def rows_of(run: SimulatedRun, name: str, code_version: str) -> Iterator[Record]
         rows.take(entry.event, entry.decisions, entry.at_s)
     if any(proof.state != "succeeded" for proof in rows.proofs.values()):
         row.state = "failed"
-    yield row
-    yield from rows.proofs.values()
     for partition, life in rows.lives.items():
         life.row.wait_cause = run.wait_causes.get(partition)
-        yield life.row
-        yield from life.stages
-    for sequence, entry in enumerate(run.log):
-        yield PolicyEvent(
-            run_id=row.id,
-            sequence=sequence,
-            at_s=entry.at_s,
-            event=encode_event(entry.event),
-            decisions=[encode_decision(decision) for decision in entry.decisions],
-        )
-        yield MemorySample(run_id=row.id, at_s=entry.at_s, reserved_bytes=entry.reserved_bytes)
+    lives = rows.lives.values()
+    many: list[tuple[type[Record], Iterator[Values]]] = [
+        (Stage, _stages(lives)),
+        (PolicyEvent, _policy_events(row.id, run.log)),
+        (MemorySample, _samples(row.id, run.log)),
+    ]
+    return [row, *rows.proofs.values(), *[life.row for life in lives]], many
+
+
+def _stages(lives: Iterable[_Life]) -> Iterator[Values]:
+    for life in lives:
+        for span in life.stages:
+            yield {
+                "id": new_id(),
+                "partition_id": life.row.id,
+                "name": span.name,
+                "started_s": span.started_s,
+                "ended_s": span.ended_s,
+            }
+
+
+def _policy_events(run_id: str, log: Iterable[LogEntry]) -> Iterator[Values]:
+    for sequence, entry in enumerate(log):
+        yield {
+            "run_id": run_id,
+            "sequence": sequence,
+            "at_s": entry.at_s,
+            "event": encode_event(entry.event),
+            "decisions": [encode_decision(decision) for decision in entry.decisions],
+        }
+
+
+def _samples(run_id: str, log: Iterable[LogEntry]) -> Iterator[Values]:
+    for entry in log:
+        yield {"run_id": run_id, "at_s": entry.at_s, "reserved_bytes": entry.reserved_bytes}
 
 
 def _run_row(run: SimulatedRun, name: str, code_version: str) -> Run:

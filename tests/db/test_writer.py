@@ -230,3 +230,12 @@ def test_putting_in_never_waits_for_the_database(file: History, monkeypatch: pyt
         with file.read() as session:
             assert session.scalar(select(func.count()).select_from(Run)) == 0
     writer.close()
+
+
+def test_rows_may_come_as_values(history: History, run: Run) -> None:
+    with history.writer() as writer:
+        rows = [{"run_id": run.id, "at_s": float(number), "reserved_bytes": number} for number in range(2500)]
+        writer.insert_values(MemorySample, rows)
+        writer.insert_values(MemorySample, [{"run_id": "nobody's", "at_s": 0.0, "reserved_bytes": 0}])
+    assert [sample.reserved_bytes for sample in memory_samples(history, run.id)] == list(range(2500))
+    assert writer.lost == 1

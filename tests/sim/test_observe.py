@@ -14,11 +14,14 @@ def observation(stage: str, started_s: float, ended_s: float, run: str = "run") 
 
 
 def write_as_real(history: History, machine: MachineProfile) -> None:
-    rows = list(rows_of(simulate(batch(12, 6), limits(6, slots=3, workers=2), machine), "batch", "test"))
-    assert isinstance(rows[0], Run)
-    rows[0].source = "real"
+    run = simulate(batch(12, 6), limits(6, slots=3, workers=2), machine)
+    records, many = rows_of(run, "batch", "test")
+    assert isinstance(records[0], Run)
+    records[0].source = "real"
     with history.writer() as writer:
-        writer.insert(*rows)
+        writer.insert(*records)
+        for model, rows in many:
+            writer.insert_values(model, rows)
 
 
 def test_a_recorded_run_gives_back_the_times_it_was_made_from(tmp_path: Path) -> None:

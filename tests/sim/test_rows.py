@@ -39,7 +39,8 @@ def detail(run: SimulatedRun, tmp_path_factory: pytest.TempPathFactory) -> RunDe
         with history.writer() as writer:
             progress = Progress()
             run_id = record(run, writer, name="what if", code_version="test", progress=progress)
-            assert progress.recorded_rows == len(list(rows_of(run, "what if", "test")))
+            records, many = rows_of(run, "what if", "test")
+            assert progress.recorded_rows == len(records) + sum(len(list(rows)) for _, rows in many)
         samples = memory_samples(history, run_id)
         assert [(s.at_s, s.reserved_bytes) for s in samples] == [(e.at_s, e.reserved_bytes) for e in run.log]
         return show_run(history, run_id)
