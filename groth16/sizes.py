@@ -70,14 +70,13 @@ def phase2_bytes(key: KeyCounts, threads: int = 1) -> int:
 def msm_bytes(key: KeyCounts, threads: int = 1) -> int:
     """Working memory of the largest multi-scalar multiplication, the one in G2: they run one after another.
 
-    For each scalar a copy with its windows' bias and, first, its number in three lists. On each thread an
-    affine sum for each digit's size, at most 2^15 and fewer for few points, with its place among the sorted
-    points and among those sorted for lanes; each point's digit and both its places; and a block of points and
-    its additions.
+    For each scalar its digits, of 16 bits in 32 windows at most (few scalars have more), and, first, its number
+    in three lists. On each thread an affine sum for each digit's size, at most 2^15 and fewer for few points,
+    and what lays out its points in lanes; each point's place; and a block of points and its additions.
     """
     scalars = max(key.n_variables, key.domain_size)
     buckets = min(1 << 15, scalars)
     point_bytes = key.curve.g2.point_bytes
-    shared_bytes = scalars * (SCALAR_BYTES + 4 * 4)
-    thread_bytes = buckets * (point_bytes + 80) + min(scalars, 1 << 20) * 12 + MSM_BLOCK_BYTES
+    shared_bytes = scalars * (2 * 32 + 4 * 4)
+    thread_bytes = buckets * (point_bytes + 96) + min(scalars, 1 << 20) * 8 + MSM_BLOCK_BYTES
     return shared_bytes + threads * thread_bytes

@@ -12,8 +12,13 @@ Points lie as x, y; all zeros is infinity.
 
 from typing import Any
 
-from kernels.cpu import batch_affine64, lane_batch_affine
+import numpy as np
+from numpy.typing import NDArray
+
+from kernels.cpu import batch_affine64, lane_batch_affine, lane_bundles
+from kernels.cpu.batch_affine64 import element_words
 from kernels.cpu.lanes import lanes_of
+from kernels.cpu.windows import count_digits, sort_by_digits
 from kernels.encoding import Limbs
 from kernels.fields import Field, QuadraticField
 
@@ -47,3 +52,34 @@ def sum_groups(
     else:
         assert isinstance(scratch, lane_batch_affine.Scratch)
         lane_batch_affine.sum_groups(lanes, sums, first, points, codes, starts, count, scratch)
+
+
+def sum_by_digits(
+    F: Field | QuadraticField,
+    points: Any,
+    codes: NDArray[np.uint32],
+    digits: NDArray[np.uint16],
+    highest: int,
+    half: int,
+    span: tuple[int, int],
+    scratch: Scratch,
+) -> Limbs:
+    """Σ ±point of each window and each size of its digits, 1 to `half`: affine, (2·windows·half, words).
+
+    points, codes: as for `sum_groups`, a code for each column of digits. digits: rows of
+    `windows.read_digits`, of which columns [start, stop) = span count; row number `highest` has no signs.
+    """
+    lanes = lanes_of(F)
+    groups = len(digits) * half
+    sums: Limbs = np.zeros((2 * groups, element_words(F)), np.uint64)
+    if lanes is not None:
+        assert isinstance(scratch, lane_batch_affine.Scratch)
+        bundles = lane_bundles.sort_by_digits(digits, highest, codes, half, *span)
+        lane_batch_affine.sum_bundles(lanes, sums, np.arange(groups), points, bundles, scratch)
+    else:
+        starts = np.zeros(groups + 1, np.int64)
+        count_digits(digits, highest, half, *span, starts)
+        sorted_codes = np.empty(starts[-1] + 1, np.uint32)
+        sort_by_digits(digits, highest, codes, *span, starts, sorted_codes)
+        batch_affine64.sum_groups(F, sums, 0, points, sorted_codes, starts, groups, scratch)
+    return sums

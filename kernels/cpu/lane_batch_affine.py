@@ -19,7 +19,7 @@ from kernels.cpu import lane_points as p
 from kernels.cpu import lanes
 from kernels.cpu.batch_affine64 import copy_point, pair_up
 from kernels.cpu.curve import read_only_bytes
-from kernels.cpu.lane_bundles import MOST_POINTS, lay_out
+from kernels.cpu.lane_bundles import MOST_POINTS, Bundles, lay_out
 from kernels.cpu.lane_inverse import inverse
 from kernels.cpu.lanes import LANES, LaneField
 from kernels.encoding import Limbs
@@ -56,14 +56,21 @@ def new_scratch(F: LaneField) -> Scratch:
 def sum_groups(
     F: LaneField, sums: Limbs, first: int, points: Any, codes: Any, starts: Any, count: int, scratch: Scratch
 ) -> None:
-    """As `batch_affine.sum_groups`. Groups of more than MOST_POINTS are summed in pieces, then the pieces."""
-    targets = first + np.arange(count)
-    while count:
-        bundles = lay_out(codes, starts, count)
-        partials = np.zeros((2 * int(bundles.cut_starts[-1]), F.words), np.uint64)
-        _sum_bundles(F, sums, targets, partials, points, bundles[:4], scratch)
-        targets, starts, count = targets[bundles.cut_groups], bundles.cut_starts, len(bundles.cut_groups)
-        points, codes = read_only_bytes(partials), 2 * np.arange(len(partials) // 2, dtype=np.uint32)
+    """As `batch_affine.sum_groups`."""
+    if count:
+        sum_bundles(F, sums, first + np.arange(count), points, lay_out(codes, starts, count), scratch)
+
+
+def sum_bundles(
+    F: LaneField, sums: Limbs, targets: NDArray[np.int64], points: Any, bundles: Bundles, scratch: Scratch
+) -> None:
+    """sums[targets[g]] = the sum of group g; groups that were cut are summed in pieces, then the pieces."""
+    partials = np.zeros((2 * int(bundles.cut_starts[-1]), F.words), np.uint64)
+    _sum_bundles(F, sums, targets, partials, points, bundles[:4], scratch)
+    if len(bundles.cut_groups):
+        codes = 2 * np.arange(len(partials) // 2, dtype=np.uint32)
+        pieces = lay_out(codes, bundles.cut_starts, len(bundles.cut_groups))
+        sum_bundles(F, sums, targets[bundles.cut_groups], read_only_bytes(partials), pieces, scratch)
 
 
 @njit(cache=True, nogil=True)

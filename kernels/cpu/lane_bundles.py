@@ -10,41 +10,72 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from kernels.cpu.windows import count_digits, widened
+
 MOST_POINTS = 128  # of a piece, 2^MOST_ROUNDS of `lane_points`
 NOWHERE = -1
+Codes = NDArray[np.uint32]
 
 
 class Bundles(NamedTuple):
-    """What `lay_out` makes."""
+    """What `lay_out` and `sort_by_digits` make."""
 
-    codes: NDArray[np.uint32]  # (8·vectors,): the points of each vector; where there is none, any code
+    codes: Codes  # (8·vectors or more,): the points of each vector; where there is none, 0
     missing: NDArray[np.uint8]  # (vectors,): bit l set where lane l has no point
     sizes: NDArray[np.int64]  # (bundles,): vectors of each
-    targets: NDArray[np.int64]  # (8·bundles,): each lane's target, see `lay_out`
+    targets: NDArray[np.int64]  # (8·bundles,): of each lane's piece, see `_cut`; NOWHERE where there is none
     cut_starts: NDArray[np.int64]  # (cut groups + 1,): numbers of the pieces of each group that was cut
     cut_groups: NDArray[np.int64]  # (cut groups,): their numbers
 
 
-def lay_out(codes: NDArray[np.uint32], starts: NDArray[np.int64], count: int) -> Bundles:
-    """The groups codes[starts[g]:starts[g + 1]], g below `count`, without empty ones.
+def lay_out(codes: Codes, starts: NDArray[np.int64], count: int) -> Bundles:
+    """The groups codes[starts[g]:starts[g + 1]], g below `count`, without empty ones."""
+    pieces, places, bundles = _plan(starts, count, 0)
+    _interleave(bundles.codes, codes, pieces, places, np.iinfo(np.int64).max)
+    return bundles
 
-    The target of a piece that is a whole group is the group's number, of other pieces −2 − their number among
-    those, and NOWHERE for a lane without a piece.
+
+def sort_by_digits(
+    digits: NDArray[np.uint16], highest: int, codes: Codes, half: int, start: int, stop: int
+) -> Bundles:
+    """A group for each window and each size, 1 to `half`, of its digits among [start, stop).
+
+    digits: (windows, n), rows of `windows.read_digits`; row number `highest` has no signs. codes: (n,), even
+    for point and odd for −point; so are the bundles', with the digit's sign taken in.
     """
-    pieces = np.empty((count + (int(starts[count]) - int(starts[0])) // MOST_POINTS, 3), np.int64)
+    starts = np.zeros(len(digits) * half + 1, np.int64)
+    count_digits(digits, highest, half, start, stop, starts)
+    pieces, places, bundles = _plan(starts, len(starts) - 1, int(starts[-1]))
+    following = np.empty(len(starts) - 1, np.int64)
+    _start_groups(pieces, places, bundles.cut_starts, bundles.cut_groups, 8 * len(bundles.missing), following)
+    _scatter(digits, highest, codes, half, start, stop, following, 8 * len(bundles.missing), bundles.codes)
+    _interleave(bundles.codes, bundles.codes, pieces, places, NOWHERE)
+    return bundles
+
+
+def _plan(starts: NDArray[np.int64], count: int, room: int) -> tuple[Any, Any, Bundles]:
+    """The pieces of groups, the place of each one's first code, and bundles without the pieces' codes.
+
+    room: for more codes than the vectors have.
+    """
+    pieces = np.empty((count + int(starts[count] - starts[0]) // MOST_POINTS, 3), np.int64)
     cut_starts, cut_groups = np.empty((2, count + 1), np.int64)
     found, cut = _cut(starts, count, pieces, cut_starts, cut_groups)
-    sizes, targets = np.empty(-(-found // 8), np.int64), np.full(-(-found // 8) * 8, NOWHERE, np.int64)
-    order = np.empty(found, np.int64)
-    vectors = _sort(pieces[:found], order, sizes)
-    out, missing = np.empty(8 * vectors, np.uint32), np.empty(vectors, np.uint8)
-    _interleave(codes, pieces, order, sizes, out, missing, targets)
-    return Bundles(out, missing, sizes, targets, cut_starts[: cut + 1], cut_groups[:cut])
+    pieces = pieces[:found]
+    sizes, order = np.empty(-(-found // 8), np.int64), np.empty(found, np.int64)
+    vectors = _sort(pieces, order, sizes)
+    codes, missing = np.empty(8 * vectors + room, np.uint32), np.zeros(vectors, np.uint8)
+    targets, places = np.full(8 * len(sizes), NOWHERE, np.int64), np.empty(found, np.int64)
+    _place(pieces, order, sizes, places, codes, missing, targets)
+    return pieces, places, Bundles(codes, missing, sizes, targets, cut_starts[: cut + 1], cut_groups[:cut])
 
 
 @njit(cache=True, nogil=True)
 def _cut(starts: Any, count: int, pieces: Any, cut_starts: Any, cut_groups: Any) -> Any:
-    """Writes first code, size and target of each piece; their number and that of cut groups."""
+    """Writes start, size and target of each piece; returns their number and that of groups that were cut.
+
+    The target is a whole group's number, otherwise −2 − the piece's number among the pieces of cut groups.
+    """
     found = cut = partial = 0
     cut_starts[0] = 0
     for group in range(count):
@@ -83,22 +114,69 @@ def _sort(pieces: Any, order: Any, sizes: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _interleave(
-    codes: Any, pieces: Any, order: Any, sizes: Any, out: Any, missing: Any, targets: Any
-) -> None:
+def _place(pieces: Any, order: Any, sizes: Any, places: Any, codes: Any, missing: Any, targets: Any) -> None:
+    """Gives pieces their lanes, and marks what is missing there."""
     first = 0
     for bundle in range(sizes.shape[0]):
         size = sizes[bundle]
-        missing[first : first + size] = 0
         for lane in range(8):
-            position = length = 0
+            length = 0
             if 8 * bundle + lane < order.shape[0]:
                 piece = order[8 * bundle + lane]
-                position, length = pieces[piece, 0], pieces[piece, 1]
-                targets[8 * bundle + lane] = pieces[piece, 2]
-            for k in range(length):
-                out[8 * (first + k) + lane] = codes[position + k]
-            for k in range(length, size):
-                out[8 * (first + k) + lane] = codes[0]
-                missing[first + k] |= np.uint8(1 << lane)
+                length, targets[8 * bundle + lane] = pieces[piece, 1], pieces[piece, 2]
+                places[piece] = 8 * first + lane
+            for k in range(first + length, first + size):
+                codes[8 * k + lane] = 0
+                missing[k] |= np.uint8(1 << lane)
         first += size
+
+
+@njit(cache=True, nogil=True)
+def _interleave(to: Any, codes: Any, pieces: Any, places: Any, target: int) -> None:
+    """Copies the codes of pieces with targets below `target` to their lanes."""
+    for piece in range(pieces.shape[0]):
+        if pieces[piece, 2] < target:
+            for k in range(pieces[piece, 1]):
+                to[places[piece] + 8 * k] = codes[pieces[piece, 0] + k]
+
+
+@njit(cache=True, nogil=True)
+def _start_groups(
+    pieces: Any, places: Any, cut_starts: Any, cut_groups: Any, room: int, following: Any
+) -> None:
+    """following[g] = the place of group g's first code: in its lane, or from `room` on if it is cut."""
+    cut = 0
+    for piece in range(pieces.shape[0]):
+        target = pieces[piece, 2]
+        if target >= 0:
+            following[target] = places[piece]
+            continue
+        pieces[piece, 0] = room
+        if -2 - target == cut_starts[cut]:
+            following[cut_groups[cut]] = room
+            cut += 1
+        room += pieces[piece, 1]
+
+
+@njit(cache=True, nogil=True)
+def _scatter(
+    digits: Any,
+    highest: int,
+    codes: Any,
+    half: int,
+    start: int,
+    stop: int,
+    following: Any,
+    room: int,
+    to: Any,
+) -> None:
+    """Copies codes to their groups, in steps of eight below `room`."""
+    for window in range(digits.shape[0]):
+        signed, own = window != highest, following[window * half : (window + 1) * half]
+        for i in range(start, stop):
+            digit = widened(digits[window, i], signed)
+            if digit != 0:
+                group = abs(digit) - 1
+                place = own[group]
+                to[place] = codes[i] ^ np.uint32(digit < 0)
+                own[group] = place + (8 if place < room else 1)

@@ -14,15 +14,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from kernels.cpu.batch_affine import Scratch, new_scratch, sum_groups
+from kernels.cpu.batch_affine import new_scratch, sum_by_digits, sum_groups
 from kernels.cpu.batch_affine64 import BLOCK, element_words, is_infinity
 from kernels.cpu.curve import add_affine_at, add_at, add_points, double_at, fold, read_only_bytes
 from kernels.cpu.formulas import load_word
 from kernels.cpu.windows import (
     SCALAR_LIMBS,
     check_scalars,
-    load_scalars,
-    sort_by_digit,
+    read_digits,
     window_bias,
     window_count,
 )
@@ -43,9 +42,8 @@ class Part(NamedTuple):
     """A sum of scalars of one kind, and its windows."""
 
     codes: Codes  # (m,): twice a point's number, plus 1 for a scalar that stands for order − scalar
-    scalars: Limbs  # (m, limbs), with the windows' bias
+    digits: NDArray[np.uint16]  # (windows, m), see `windows.read_digits`
     bits: int  # of a window
-    windows: int
 
 
 @njit(cache=True, nogil=True)
@@ -110,23 +108,6 @@ def _add_weighted(F: Any, sums: Any, grid: Any, windows: int, rows: int, columns
                     double_at(F, sums, total)
 
 
-def _sum_buckets(F: Field | QuadraticField, points: Any, part: Part, task: Task, scratch: Scratch) -> Limbs:
-    """The affine sums of the points of each digit's size: (2·windows·2^(bits−1), words)."""
-    first, windows, start, stop = task
-    half, size = 1 << (part.bits - 1), stop - start
-    codes, digits = np.empty(windows * size, np.uint32), np.empty(size, np.int32)
-    starts = np.zeros(windows * half + 1, np.int64)
-    for w in range(windows):
-        own = starts[w * half : (w + 1) * half + 1]
-        window = first + w
-        sort_by_digit(
-            part.scalars, part.codes, part.bits, part.windows, window, start, stop, digits, own, codes
-        )
-    buckets: Limbs = np.zeros((2 * windows * half, element_words(F)), np.uint64)
-    sum_groups(F, buckets, 0, points, codes, starts, windows * half, scratch)
-    return buckets
-
-
 def _window_sums(F: Field | QuadraticField, points: Any, part: Part, *task: int) -> Limbs:
     """Σ digit·point of windows [first, first + windows) over [start, stop): (windows, 4, words), XYZZ.
 
@@ -134,8 +115,11 @@ def _window_sums(F: Field | QuadraticField, points: Any, part: Part, *task: int)
     """
     first, windows, start, stop = task
     scratch = new_scratch(F)
-    buckets = read_only_bytes(_sum_buckets(F, points, part, (first, windows, start, stop), scratch))
     half, shift = 1 << (part.bits - 1), (part.bits - 1) // 2
+    digits, highest = part.digits[first : first + windows], len(part.digits) - 1 - first
+    buckets = read_only_bytes(
+        sum_by_digits(F, points, part.codes, digits, highest, half, (start, stop), scratch)
+    )
     columns, rows = 1 << shift, half >> shift
     grid = np.zeros((2 * windows * (rows + columns), element_words(F)), np.uint64)
     codes, starts = np.empty(windows * half, np.uint32), np.empty(windows * half + 1, np.int64)
@@ -150,12 +134,11 @@ def _window_sums(F: Field | QuadraticField, points: Any, part: Part, *task: int)
 
 def _tasks(part: Part, threads: int) -> list[Task]:
     """The tasks of a sum: few points take many windows, many a range each."""
-    m = len(part.codes)
-    windows = min(part.windows, max(1, 2 * BLOCK // m))
-    parts = min(-(-2 * threads * windows // part.windows), m // FEWEST_POINTS_A_TASK)
+    count, m = part.digits.shape
+    windows = min(count, max(1, 2 * BLOCK // m))
+    parts = min(-(-2 * threads * windows // count), m // FEWEST_POINTS_A_TASK)
     spans = chunks(m, max(1, parts, -(-m // MOST_POINTS_A_TASK)))
-    firsts = range(0, part.windows, windows)
-    return [(first, min(windows, part.windows - first), *span) for first in firsts for span in spans]
+    return [(i, min(windows, count - i), *span) for i in range(0, count, windows) for span in spans]
 
 
 def _best_window_bits(n: int, limit: int) -> int:
@@ -172,7 +155,7 @@ def _best_window_bits(n: int, limit: int) -> int:
 def _sum_part(G: Group, points: Any, part: Part, run: Run) -> Limbs:
     tasks = _tasks(part, threads_of(run))
     results = run(_window_sums, [(G.field, points, part, *task) for task in tasks])
-    rows: list[list[Limbs]] = [[] for _ in range(part.windows)]
+    rows: list[list[Limbs]] = [[] for _ in part.digits]
     for (first, *_), sums in zip(tasks, results, strict=True):
         for w, row in enumerate(sums):
             rows[first + w].append(row)
@@ -202,10 +185,11 @@ def _part(G: Group, scalars: Any, codes: Codes, kind: int, run: Run) -> Part:
     limit, limbs = (2, 1 << 64, G.order)[kind], KIND_LIMBS[kind]
     bits = _best_window_bits(len(codes), limit)
     count = window_count(limit, bits)
-    bias, order = (ints_to_limbs([value], SCALAR_LIMBS)[0] for value in (window_bias(bits, count), G.order))
-    out = np.empty((len(codes), limbs), np.uint64)
-    run_chunks(run, load_scalars, len(codes), out, codes, scalars, order, bias)
-    return Part(codes, out, bits, count)
+    [bias] = ints_to_limbs([window_bias(bits, count)], limbs)
+    [order] = ints_to_limbs([G.order], SCALAR_LIMBS)
+    digits = np.empty((count, len(codes)), np.uint16)
+    run_chunks(run, read_digits, len(codes), digits, codes, scalars, order, bias, bits)
+    return Part(codes, digits, bits)
 
 
 def msm(G: Group, points: Limbs, scalars: Limbs, run: Run) -> Limbs:

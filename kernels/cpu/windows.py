@@ -14,6 +14,7 @@ from kernels.cpu.formulas import load_word
 from kernels.encoding import Limbs
 
 SCALAR_LIMBS = 4
+SCALARS_AT_A_TIME = 512  # with their bias they stay in the first cache while their digits are read
 
 
 def window_bias(window_bits: int, count: int) -> int:
@@ -70,43 +71,67 @@ def signed_digit(biased: Any, i: int, window_bits: int, count: int, window: int)
 
 
 @njit(cache=True, nogil=True)
-def sort_by_digit(
-    biased: Any,
-    codes: Any,
-    window_bits: int,
-    count: int,
-    window: int,
-    start: int,
-    stop: int,
-    digits: Any,
-    starts: Any,
-    sorted_codes: Any,
+def read_digits(
+    digits: Any, codes: Any, scalars: Any, order: Any, bias: Any, window_bits: int, start: int, stop: int
 ) -> None:
-    """Sorts [start, stop) by the size of digit `window` after what is in sorted_codes[:starts[0]].
+    """digits[w, i] = digit w of scalar or order − scalar, for the codes [start, stop).
+
+    digits: (windows, n) uint16, each digit's lowest 16 bits: the highest window's has no sign. codes, scalars
+    and order as for `load_scalars`. bias: (limbs,), as many as a scalar with its bias needs.
+    """
+    count = digits.shape[0]
+    biased = np.empty((SCALARS_AT_A_TIME, bias.shape[0]), np.uint64)
+    for first in range(start, stop, SCALARS_AT_A_TIME):
+        size = min(SCALARS_AT_A_TIME, stop - first)
+        load_scalars(biased, codes[first:], scalars, order, bias, 0, size)
+        for window in range(count):
+            for i in range(size):
+                digits[window, first + i] = signed_digit(biased, i, window_bits, count, window)
+
+
+@njit(cache=True, nogil=True)
+def widened(digit: Any, signed: bool) -> Any:
+    """A digit of 16 bits, with or without a sign, as int64."""
+    return np.int64(np.int16(digit)) if signed else np.int64(digit)
+
+
+@njit(cache=True, nogil=True)
+def count_digits(digits: Any, highest: int, half: int, start: int, stop: int, starts: Any) -> None:
+    """starts[w·half + k] = how many digits of [start, stop) are below size k + 1 in row w, or in rows before.
+
+    digits: rows of `read_digits`, of which number `highest` has no signs. starts: zeros, and one more at the
+    end for all. Zeros are not counted.
+    """
+    for window in range(digits.shape[0]):
+        own, zeros = starts[window * half :], 0
+        for i in range(start, stop):
+            size = abs(widened(digits[window, i], window != highest))
+            own[size] += 1
+            zeros += size == 0
+        own[0] -= zeros
+    for k in range(1, starts.shape[0]):
+        starts[k] += starts[k - 1]
+
+
+@njit(cache=True, nogil=True)
+def sort_by_digits(
+    digits: Any, highest: int, codes: Any, start: int, stop: int, starts: Any, sorted_codes: Any
+) -> None:
+    """Sorts [start, stop) by their digits' sizes, row after row. Zeros are left out.
 
     codes: (n,) uint32, even for point and odd for −point; so are the sorted ones, with the digit's sign taken
-    in. starts: 2^(window_bits−1) + 1 places in `sorted_codes`, one for each size 1, 2, … and their end.
-    Zeros are left out. digits: scratch, int32, of stop − start.
+    in. starts: what `count_digits` made of zeros; still that at the end.
     """
-    half = 1 << (window_bits - 1)
-    position = starts[0]
-    for k in range(1, half + 1):
-        starts[k] = 0
-    for i in range(start, stop):
-        digit = signed_digit(biased, i, window_bits, count, window)
-        digits[i - start] = digit
-        starts[abs(digit)] += 1
-    starts[0] = position
-    for k in range(1, half + 1):  # starts[k] = the end of size k, then by filling from the end its start
-        position += starts[k]
-        starts[k] = position
-    for k in range(stop - start):
-        i = stop - 1 - k
-        digit = np.int64(digits[i - start])
-        if digit != 0:
-            size = abs(digit)
-            starts[size] -= 1
-            sorted_codes[starts[size]] = codes[i] ^ np.uint32(digit < 0)
-    for k in range(half):
+    half, total = (starts.shape[0] - 1) // digits.shape[0], starts[-1]
+    for window in range(digits.shape[0]):
+        own = starts[window * half :]
+        for k in range(stop - start):
+            i = stop - 1 - k
+            digit = widened(digits[window, i], window != highest)
+            if digit != 0:
+                size = abs(digit)
+                own[size] -= 1
+                sorted_codes[own[size]] = codes[i] ^ np.uint32(digit < 0)
+    for k in range(starts.shape[0] - 1):
         starts[k] = starts[k + 1]
-    starts[half] = position
+    starts[-1] = total

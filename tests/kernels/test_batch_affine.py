@@ -4,14 +4,12 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kernels.cpu import ifma
 from kernels.cpu.batch_affine import new_scratch, sum_groups
 from kernels.cpu.batch_affine64 import BLOCK, element_words
 from kernels.cpu.curve import read_only_bytes
-from kernels.cpu.lane_bundles import MOST_POINTS, lay_out
+from kernels.cpu.lane_bundles import MOST_POINTS
 from kernels.encoding import decode_points, encode_points
 from tests.kernels.points import GROUPS, multiples, multiply, name, negative
 
@@ -100,27 +98,3 @@ def test_groups_of_several_blocks():
 
 def test_a_group_of_pieces_of_pieces():
     check(GROUPS[0], [[1 + i % 39 for i in range(MOST_POINTS**2 + 1)]])
-
-
-@given(st.lists(st.integers(0, 3 * MOST_POINTS + 2), max_size=30))
-@settings(max_examples=50, deadline=None)
-def test_bundles_hold_every_code_once(lengths):
-    starts = np.cumsum([3, *lengths], dtype=np.int64)
-    codes = np.arange(starts[-1] + 5, dtype=np.uint32)
-    bundles = lay_out(codes, starts, len(lengths))
-    found, first = {}, 0
-    for bundle, size in enumerate(bundles.sizes):
-        for lane, target in enumerate(bundles.targets[8 * bundle : 8 * bundle + 8]):
-            rows = range(first, first + size)
-            own = [int(bundles.codes[8 * row + lane]) for row in rows if not bundles.missing[row] >> lane & 1]
-            assert (target == -1) == (own == [])
-            if own:
-                assert target not in found
-                found[target] = own
-        first += size
-    assert first == len(bundles.missing)
-    for cut, group in enumerate(bundles.cut_groups):
-        pieces = range(*bundles.cut_starts[cut : cut + 2])
-        found[group] = [code for piece in pieces for code in found.pop(-2 - piece)]
-    expected = {group: list(range(*starts[group : group + 2])) for group in range(len(lengths))}
-    assert found == {group: own for group, own in expected.items() if own}

@@ -11,9 +11,12 @@ from numba import njit
 from kernels.cpu.curve import read_only_bytes
 from kernels.cpu.windows import (
     SCALAR_LIMBS,
+    SCALARS_AT_A_TIME,
+    count_digits,
     load_scalars,
+    read_digits,
     signed_digit,
-    sort_by_digit,
+    sort_by_digits,
     window_bias,
     window_count,
 )
@@ -77,16 +80,38 @@ def test_scalars_are_loaded_with_their_sign_and_bias(order, data):
     assert limbs_to_ints(out) == [each + bias for scalar in scalars for each in (scalar, order - scalar)]
 
 
-@pytest.mark.parametrize("bits", [2, 3, 8])
-def test_points_are_sorted_by_the_size_of_their_digit(bits):
-    rng, order = random.Random(bits), ORDERS[0]
-    count, half, n = window_count(order, bits), 1 << (bits - 1), 50
-    scalars = biased([rng.choice([0, rng.randrange(order)]) for _ in range(n)], bits, count)
-    codes = np.array([2 * i + rng.randrange(2) for i in range(n)], np.uint32)
-    for window in (0, 1, count - 1):
-        starts, found = np.full(half + 1, 3, np.int64), np.zeros(n + 3, np.uint32)
-        sort_by_digit(scalars, codes, bits, count, window, 5, 45, np.empty(40, np.int32), starts, found)
-        digit = {i: signed_digit.py_func(scalars, i, bits, count, window) for i in range(5, 45)}
-        expected = [[codes[i] ^ (digit[i] < 0) for i in digit if abs(digit[i]) == k + 1] for k in range(half)]
-        assert [found[starts[k] : starts[k + 1]].tolist() for k in range(half)] == expected
-        assert starts[0] == 3
+@pytest.mark.parametrize(("limit", "limbs"), LIMITS)
+@pytest.mark.parametrize("bits", [2, 5, 13, 16])
+@pytest.mark.parametrize("n", [1, SCALARS_AT_A_TIME, SCALARS_AT_A_TIME + 1])
+def test_digits_are_read_window_by_window(limit, limbs, bits, n):
+    rng, count = random.Random(bits), window_count(limit, bits)
+    scalars = [rng.choice([0, limit - 1, rng.randrange(limit)]) for _ in range(n)]
+    [order] = ints_to_limbs([ORDERS[0]], SCALAR_LIMBS)
+    [bias] = ints_to_limbs([window_bias(bits, count)], limbs)
+    found = np.zeros((count, n), np.uint16)
+    codes = np.arange(0, 2 * n, 2, dtype=np.uint32)
+    read_digits(found, codes, read_only_bytes(ints_to_limbs(scalars, 4)), order, bias, bits, n // 2, n)
+    assert not found[:, : n // 2].any()
+    numbers = [row.astype(object) for row in (*found[:-1].astype(np.int16), found[-1])]
+    for i in range(n // 2, n):
+        assert sum(row[i] << bits * window for window, row in enumerate(numbers)) == scalars[i]
+
+
+@pytest.mark.parametrize("half", [2, 4, 128])
+@pytest.mark.parametrize("highest", [0, 2, 9])
+def test_points_are_sorted_by_the_size_of_their_digit(half, highest):
+    rng, n = random.Random(half), 50
+    signed = [[rng.randrange(0 if row == highest else -half, half + 1) for _ in range(n)] for row in range(3)]
+    digits = np.array(signed).astype(np.uint16)
+    codes = np.array([2 * i + i % 3 // 2 for i in range(n)], np.uint32)
+    starts, found = np.zeros(3 * half + 1, np.int64), np.zeros(3 * n, np.uint32)
+    count_digits(digits, highest, half, 5, 45, starts)
+    before = starts.copy()
+    sort_by_digits(digits, highest, codes, 5, 45, starts, found)
+    assert (starts == before).all()
+    expected = [
+        [codes[i] ^ (row[i] < 0) for i in range(5, 45) if abs(row[i]) == size]
+        for row in signed
+        for size in range(1, half + 1)
+    ]
+    assert [found[starts[k] : starts[k + 1]].tolist() for k in range(3 * half)] == expected
