@@ -71,8 +71,8 @@ def msm_bytes(key: KeyCounts, threads: int = 1) -> int:
     """Working memory of the largest multi-scalar multiplication, the one in G2: they run one after another.
 
     For each scalar its digits, of 16 bits in 32 windows at most (few scalars have more), and, first, its
-    number in three lists. On each thread an affine sum for each digit's size, at most 2^15 and fewer for few points,
-    and what lays out its points in lanes; each point's place; and a block of points and its additions.
+    number in three lists. On each thread an affine sum for each digit's size, at most 2^15 and fewer for few
+    points, and what lays out its points in lanes; each point's place; and a block of points.
     """
     scalars = max(key.n_variables, key.domain_size)
     buckets = min(1 << 15, scalars)
