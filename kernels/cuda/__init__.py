@@ -1,0 +1,6 @@
+"""Kernels for NVIDIA GPUs, compiled by numba-cuda. Import nothing of it on a machine that has none.
+
+Arrays live in device memory and have the layout of `kernels.cpu`, so that keys and witnesses go there as they
+are. A kernel takes a `Field` or `QuadraticField` first and is compiled once for each (`tokens`). With
+NUMBA_ENABLE_CUDASIM=1 numba runs every thread in Python, and field elements are Python integers.
+"""

@@ -1,0 +1,61 @@
+"""A machine for the few PTX instructions that `kernels.cuda.ptx` uses, with the carry flag."""
+
+import re
+
+MASK = (1 << 32) - 1
+INSTRUCTION = re.compile(r"([a-z0-9.]+) ([^;]+);")
+
+
+class Machine:
+    """32-bit registers by name; one that was never written can't be read."""
+
+    def __init__(self, registers: dict[str, int]) -> None:
+        self.registers = dict(registers)
+        self.carry = 0
+
+    def run(self, lines: list[str]) -> None:
+        for line in lines:
+            match = INSTRUCTION.fullmatch(line)
+            assert match, f"not an instruction: {line}"
+            name, (out, *operands) = match[1].split("."), match[2].split(",")
+            self.registers[out] = self._value(name, [self._read(each) for each in operands], line)
+
+    def _read(self, operand: str) -> int:
+        return int(operand) if operand.isdigit() else self.registers[operand]
+
+    def _value(self, name: list[str], operands: list[int], line: str) -> int:
+        operation, modifiers = name[0], name[1:]
+        if operation in ("mov", "not", "and", "setp", "selp"):
+            return self._logic(operation, operands)
+        assert modifiers[-1] == "u32", line
+        carry_in = self.carry if operation in ("addc", "subc", "madc") else 0
+        if operation in ("mul", "mad", "madc"):
+            product = operands[0] * operands[1]
+            total = product >> 32 if "hi" in modifiers else product & MASK
+            total += sum(operands[2:]) + carry_in
+        elif operation in ("add", "addc"):
+            total = operands[0] + operands[1] + carry_in
+        else:
+            assert operation in ("sub", "subc"), line
+            total = operands[0] - operands[1] - carry_in
+        return self._wrap(total, "cc" in modifiers, line)
+
+    def _wrap(self, total: int, sets_carry: bool, line: str) -> int:
+        """A carry that nothing takes up is an error, but a word may wrap below zero: 0 − borrow, or x − 1."""
+        overflows = total != total & MASK
+        if sets_carry:
+            self.carry = int(overflows)
+        else:
+            assert not overflows or line.startswith("sub"), f"a carry is lost: {line}"
+        return total & MASK
+
+    def _logic(self, operation: str, operands: list[int]) -> int:
+        if operation == "mov":
+            return operands[0]
+        if operation == "not":
+            return ~operands[0] & MASK
+        if operation == "and":
+            return operands[0] & operands[1]
+        if operation == "setp":
+            return int(operands[0] == operands[1])
+        return operands[0] if operands[2] else operands[1]
