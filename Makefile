@@ -1,10 +1,11 @@
 # make demo   a batch of three proofs, end to end        make test   lint, types and tests
 # make lock   pin the dependencies again                 make clean  remove what these made
+# make test-gpu   the kernels for GPUs, on a device (pip install cuzk[gpu])
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo install develop test lint types pytest examples lock clean
+.PHONY: help demo install develop test lint types pytest test-gpu examples lock clean
 
 python := .venv/bin/python
 # The environment holds absolute paths, so a moved or renamed folder builds its own again.
@@ -17,7 +18,7 @@ pip_install := trap 'kill $$!' EXIT; \
   $(python) -m pip install --quiet --disable-pip-version-check
 
 help:
-	@sed -n 's/^# //p' Makefile | head -n 2
+	@sed -n 's/^# //p' Makefile | head -n 3
 
 demo: $(installed)
 	@.venv/bin/cuzk bench batch --type merkle --count 3 --concurrency 3 --budget 512MiB
@@ -58,6 +59,10 @@ types: $(developed)
 
 pytest: $(developed) node_modules/.package-lock.json
 	@$(python) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+
+# Where .venv has the extra `gpu` and the machine a device; `make test` runs the same tests in a simulator.
+test-gpu: $(developed)
+	@$(python) -m pytest tests/cuda
 
 examples: node_modules/.package-lock.json
 	@examples/build.sh

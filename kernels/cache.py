@@ -12,19 +12,26 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 
 @cache
 def sources_hash() -> str:
-    """16 hex digits over every source file of the kernels and the versions of numba and llvmlite."""
-    digest = hashlib.sha256(f"{version('numba')} {version('llvmlite')}".encode())
+    """16 hex digits over every source file of the kernels and the versions of what compiles them."""
+    digest = hashlib.sha256(f"{version('numba')} {version('llvmlite')} {_numba_cuda_version()}".encode())
     root = Path(__file__).parent
     for path in sorted(root.rglob("*.py")):
         text = path.read_bytes()
         digest.update(f"\0{path.relative_to(root).as_posix()}\0{len(text)}\0".encode() + text)
     return digest.hexdigest()[:16]
+
+
+def _numba_cuda_version() -> str:
+    try:
+        return version("numba-cuda")
+    except PackageNotFoundError:
+        return "without"
 
 
 def folder() -> Path:

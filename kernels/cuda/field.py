@@ -1,0 +1,69 @@
+"""Operations on single field elements, to be called from kernels.
+
+F is a `Field` or a `QuadraticField` passed as a token (`kernels.cuda.tokens`). An element is in registers, in
+Montgomery form and below the modulus, before and after.
+
+    add, sub, mul(F, a, b)   square(F, a)   zero, one(F)   is_zero(F, a) -> bool
+    select(F, condition, a, b): a where the condition holds, else b, without a branch
+    plain_one(F): the number 1, by which a product takes an element out of Montgomery form
+    r_squared(F): R², by which a product takes a number into Montgomery form
+    load(F, array, i), store(F, array, i, value): element i of a C-contiguous uint64 array of any shape, whose
+        address is a multiple of 16 bytes. No bounds are checked.
+    load_plane(F, array, i, n), store_plane(F, array, i, n, value): element i of n in shared memory that holds
+        the first 16 bytes of all elements, then the next 16 of all, and so on, so that neighbours are
+        neighbours in the memory's banks
+"""
+
+from numba import config
+
+if config.ENABLE_CUDASIM:
+    from kernels.cuda.simulated_field import (
+        add,
+        is_zero,
+        load,
+        load_plane,
+        mul,
+        one,
+        plain_one,
+        r_squared,
+        select,
+        square,
+        store,
+        store_plane,
+        sub,
+        zero,
+    )
+else:
+    from kernels.cuda.compiled_field import (
+        add,
+        is_zero,
+        load,
+        load_plane,
+        mul,
+        one,
+        plain_one,
+        r_squared,
+        select,
+        square,
+        store,
+        store_plane,
+        sub,
+        zero,
+    )
+
+__all__ = [
+    "add",
+    "is_zero",
+    "load",
+    "load_plane",
+    "mul",
+    "one",
+    "plain_one",
+    "r_squared",
+    "select",
+    "square",
+    "store",
+    "store_plane",
+    "sub",
+    "zero",
+]
