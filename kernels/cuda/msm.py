@@ -1,0 +1,54 @@
+"""Multi-scalar multiplication Σ scalar·point on a device, by Pippenger's bucket method with signed digits.
+
+Everything up to one sum a window is done on the device; the windows are put together by the processor.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from kernels.cpu.curve import fold
+from kernels.cpu.windows import SCALAR_LIMBS, window_count
+from kernels.cuda.buckets import bucket_sums, weighted_sums
+from kernels.cuda.digits import sort_by_digit
+from kernels.cuda.memory import Workspace
+from kernels.encoding import Limbs
+from kernels.fields import Group
+
+MOST_WINDOW_BITS = 22
+TASKS = 1 << 18  # runs of entries, several for each thread that a device holds at once
+
+
+@cache
+def best_window_bits(n: int, order: int) -> int:
+    """Fewest products: 10 for a point and window, 28 for each bucket to weigh."""
+
+    def products(bits: int) -> int:
+        return window_count(order, bits) * (10 * n + 28 * (1 << (bits - 1)))
+
+    return min(range(2, MOST_WINDOW_BITS + 1), key=products)
+
+
+def msm(
+    G: Group, points: Any, scalars: Any, workspace: Workspace, window_bits: int = 0, tasks: int = TASKS
+) -> Limbs:
+    """Σ scalars[i]·points[i] as an affine point of G.point_shape, in host memory; infinity for none.
+
+    points: device, (n, *G.point_shape), Montgomery, all zeros for infinity; scalars: device, (n, 4)
+    canonical, below the order; both uint64 and C-contiguous. window_bits: 0 to choose. tasks: see
+    `buckets.bucket_sums`. Raises ValueError for other shapes.
+    """
+    n = points.shape[0]
+    if points.shape[1:] != G.point_shape or points.dtype != np.uint64:
+        raise ValueError(f"points are {points.dtype} {points.shape}, expected uint64 (n, *{G.point_shape})")
+    if scalars.shape != (n, SCALAR_LIMBS) or scalars.dtype != np.uint64:
+        raise ValueError(f"scalars are {scalars.dtype} {scalars.shape}, expected uint64 {(n, SCALAR_LIMBS)}")
+    if n == 0:
+        return np.zeros(G.point_shape, np.uint64)
+    bits = window_bits or best_window_bits(n, G.order)
+    windows = window_count(G.order, bits)
+    entries, starts = sort_by_digit(scalars, bits, windows, workspace)
+    buckets = bucket_sums(G.field, points, entries, starts, tasks, workspace)
+    sums = weighted_sums(G.field, buckets, bits, windows, workspace)
+    return fold(G, sums.copy_to_host(), 1, bits)

@@ -1,0 +1,112 @@
+"""Sums of multiples: points are known multiples of the generator, so one product checks."""
+
+import random
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from kernels.cuda.digits import sort_by_digit
+from kernels.cuda.memory import Workspace
+from kernels.cuda.msm import msm
+from kernels.cuda.scan import exclusive_scan
+from kernels.encoding import encode_points, ints_to_limbs
+from kernels.fields import BLS12_381, BN254
+from tests.cuda.conftest import SIMULATED
+from tests.kernels.points import (
+    GROUPS,
+    WITH_COFACTOR,
+    add,
+    decoded,
+    multiples,
+    multiply,
+    name,
+    negative,
+    off_subgroup,
+)
+
+each_group = pytest.mark.parametrize("G", GROUPS, ids=name)
+SIZES = [0, 1, 9] if SIMULATED else [0, 1, 2, 7, 8, 9, 63, 64, 65, 1000, 20000]
+
+
+def check(G, logarithms, scalars, window_bits=0, tasks=5):
+    """Points are logarithms[i]·G, each below 40 in size."""
+    table = multiples(G, 40)
+    points = encode_points(G, [table[i] if i >= 0 else negative(G, table[-i]) for i in logarithms])
+    arrays = cuda.to_device(points), cuda.to_device(ints_to_limbs(scalars, 4))
+    got = decoded(G, msm(G, *arrays, Workspace(), window_bits, tasks))
+    total = sum(i * s for i, s in zip(logarithms, scalars, strict=True))
+    assert got == multiply(G, G.generator, total % G.order)
+
+
+@pytest.mark.parametrize("n", [1, 2, 8, 9, 70] if SIMULATED else [1, 4095, 4096, 4097, 1_000_000])
+def test_exclusive_scan(n):
+    rng = random.Random(n)
+    values = [rng.randrange(4000) for _ in range(n)]
+    array = cuda.to_device(np.array(values, np.uint32))
+    exclusive_scan(array, n, Workspace())
+    assert array.copy_to_host().tolist() == [0, *accumulate(values)][:n]
+
+
+def test_entries_lie_in_the_buckets_of_their_digits(many):
+    rng = random.Random(3)
+    scalars = [0, 1, BN254.g1.order - 1, *(rng.randrange(BN254.g1.order) for _ in range(many))]
+    bits, windows = (3, 85) if SIMULATED else (11, 24)
+    entries, starts = sort_by_digit(cuda.to_device(ints_to_limbs(scalars, 4)), bits, windows, Workspace())
+    entries, starts = entries.copy_to_host().tolist(), starts.copy_to_host().tolist()
+    sums = [0] * len(scalars)
+    for bucket in range(windows << bits - 1):
+        weight = (bucket % (1 << bits - 1) + 1) << bits * (bucket >> bits - 1)
+        for entry in entries[starts[bucket] : starts[bucket + 1]]:
+            sums[entry >> 1] += -weight if entry & 1 else weight
+    assert sums == scalars
+
+
+@each_group
+@pytest.mark.parametrize("n", SIZES)
+def test_random_scalars_of_every_size(G, n):
+    if SIMULATED and n > 0 and G is not BN254.g1:
+        pytest.skip("the simulator takes long")
+    rng = random.Random(n)
+    logarithms, scalars = (
+        zip(*((rng.randrange(40), rng.randrange(G.order)) for _ in range(n)), strict=True) if n else ((), ())
+    )
+    check(G, logarithms, scalars, 3 if SIMULATED else 0, 3 + n)
+
+
+@each_group
+def test_equal_and_opposite_points_and_infinity_in_one_bucket(G):
+    if SIMULATED and G is not BLS12_381.g2:
+        pytest.skip("the simulator takes long")
+    for scalar in (5,) if SIMULATED else (1, 5, G.order - 1):
+        check(G, [3, -3, 3, 0, -3, 3, 3], [scalar] * 7, 3)
+        check(G, [0, 0, 0], [scalar] * 3, 3)
+
+
+def test_buckets_of_many_runs():
+    G, n = BN254.g1, 60 if SIMULATED else 30000
+    for tasks in (2, 7) if SIMULATED else (2, 7, 1000, 1 << 18):
+        check(G, [7 - 13 * (i % 2) for i in range(n)], [i % 3 for i in range(n)], 3, tasks)
+        if not SIMULATED:
+            check(G, [1 + i % 39 for i in range(n)], [1] * n, 5, tasks)
+
+
+@pytest.mark.parametrize("G", WITH_COFACTOR[:1] if SIMULATED else WITH_COFACTOR, ids=name)
+def test_points_outside_the_subgroup(G):
+    outside = off_subgroup(G)
+    points = encode_points(G, [outside, G.generator, outside])
+    scalars = ints_to_limbs([G.order - 1, 3, 2], 4)
+    expected = add(G, multiply(G, outside, G.order + 1), multiply(G, G.generator, 3))
+    assert decoded(G, msm(G, cuda.to_device(points), cuda.to_device(scalars), Workspace())) == expected
+
+
+@pytest.mark.parametrize("G", [BN254.g1, BLS12_381.g2], ids=name)
+def test_misshapen_inputs_are_refused(G):
+    points, scalars = encode_points(G, multiples(G, 3)), ints_to_limbs(range(3), 4)
+    for wrong in (scalars[:2], scalars[:, :3].copy(), scalars.astype(np.int64)):
+        with pytest.raises(ValueError, match="scalars are"):
+            msm(G, cuda.to_device(points), cuda.to_device(wrong), Workspace())
+    for wrong in (points[:, 0].copy(), points.reshape(3, -1), points.astype(np.int64)):
+        with pytest.raises(ValueError, match="points are"):
+            msm(G, cuda.to_device(wrong), cuda.to_device(scalars), Workspace())
