@@ -1,0 +1,165 @@
+"""Small worlds, exhaustively: whatever order loads, work, faults and users take, every rule holds."""
+
+import pickle
+from collections.abc import Iterator
+
+import pytest
+
+from policy import (
+    BudgetPolicy,
+    Cancel,
+    Circuit,
+    Device,
+    Entry,
+    Event,
+    Failed,
+    Job,
+    Limits,
+    Loaded,
+    LoadFailed,
+    Priority,
+    Proved,
+    QuotientDone,
+    Resized,
+    Submit,
+    Synthesized,
+    Tick,
+    Verified,
+)
+from sim.torture.books import Books
+from sim.torture.rules import CheckedPolicy
+
+NEXT = {
+    "synthesizing": (Synthesized,),
+    "proving": (QuotientDone, Proved),
+    "quotient": (Proved,),
+    "proved": (Verified,),
+}
+
+
+class World:
+    """A state: the checked policy, the jobs that have not come yet, and the faults that may still happen."""
+
+    def __init__(self, limits: Limits, jobs: list[Job], faults: int, budgets: tuple[int, ...]) -> None:
+        self.checked = CheckedPolicy(BudgetPolicy(limits), limits)
+        self.to_come, self.faults, self.budgets, self.now_s = jobs, faults, budgets, 0.0
+
+    @property
+    def books(self) -> Books:
+        return self.checked.books
+
+    def events(self) -> Iterator[Event]:
+        yield from self.work()
+        if self.to_come:
+            yield Submit(self.to_come[0])
+        if self.faults:
+            yield from self.wrong()
+
+    def work(self) -> Iterator[Event]:
+        for key, stored in self.books.stored.items():
+            if stored.loading:
+                yield Loaded(key)
+        for partition, held in self.books.partitions.items():
+            yield from (kind(partition) for kind in NEXT.get(held.at, ()))
+            if held.stopping:
+                yield Failed(partition, "stopped")
+        if self.books.wake_at_s is not None:
+            yield Tick()
+
+    def wrong(self) -> Iterator[Event]:
+        for key, stored in self.books.stored.items():
+            if stored.loading:
+                yield LoadFailed(key, "disk")
+        for partition, held in self.books.partitions.items():
+            if not held.stopping:
+                yield Failed(partition, "device")
+        for job_id in self.books.jobs:
+            yield Cancel(job_id)
+        for budget_bytes in self.budgets:
+            if budget_bytes != self.books.limits.budget_bytes:
+                yield Resized(budget_bytes)
+
+    def after(self, event: Event) -> "World":
+        world: World = pickle.loads(pickle.dumps(self))  # noqa: S301  # our own, a moment ago
+        if isinstance(event, Submit):
+            world.to_come = world.to_come[1:]
+        elif event not in list(self.work()):
+            world.faults -= 1
+        if isinstance(event, Tick):
+            assert self.books.wake_at_s is not None
+            world.now_s = self.books.wake_at_s
+        world.checked.handle(event, world.now_s)
+        return world
+
+    def key(self) -> object:
+        """States alike in this go on alike: the rest is how they came about."""
+        books = self.books
+        return (
+            len(self.to_come),
+            self.faults,
+            self.now_s,
+            books.limits.budget_bytes,
+            books.wake_at_s,
+            tuple((p, held.at, held.stopping, held.passed) for p, held in books.partitions.items()),
+            tuple((key, s.loading, s.users) for key, s in books.stored.items()),
+            tuple((key, s.idle_since_s) for key, s in books.idle.items()),
+            tuple((w.job.id, w.next_index, w.rank) for w in books.line),
+            tuple((g.head.job.id, g.overtaken) for g in books.line.groups),
+            tuple((j.job.id, j.failing, j.verified) for j in books.jobs.values()),
+        )
+
+
+def explore(start: World) -> tuple[int, int]:
+    """How many states there are, and how many of them are ends."""
+    seen, stack, ends = {start.key()}, [start], 0
+    while stack:
+        world = stack.pop()
+        events = list(world.events())
+        if not events or (not world.to_come and not world.books.jobs and not list(world.work())):
+            ends += 1
+            assert not world.books.jobs, "jobs wait, and nothing will happen"
+            assert world.checked.policy.reserved_bytes == world.books.idle_bytes
+            continue
+        for event in events:
+            child = world.after(event)
+            if child.key() not in seen:
+                seen.add(child.key())
+                stack.append(child)
+    return len(seen), ends
+
+
+SRS, PCE, OTHER = Entry("srs", 4), Entry("pce", 2), Entry("other", 5)
+A, B = Circuit("a", (SRS, PCE), 2, 2, 3), Circuit("b", (SRS, OTHER), 1, 3, 3)
+ALONE = Circuit("c", (OTHER,), 2, 2, 1)
+CPU = (Device("cpu", 1),)
+WORLDS = {
+    "shared SRS": (Limits(14, 1, CPU), [Job("j", A, 2), Job("k", B)], 2, ()),
+    "one fits at a time": (Limits(13, 2, CPU), [Job("j", A), Job("k", ALONE), Job("l", A)], 1, ()),
+    "the budget changes": (Limits(15, 1, CPU), [Job("j", A), Job("k", ALONE)], 2, (9, 10)),
+    "young entries": (
+        Limits(13, 1, CPU, eviction_min_idle_s=3.0),
+        [Job("j", A), Job("k", ALONE, 1, Priority.HIGH)],
+        2,
+        (),
+    ),
+    "nobody may be overtaken": (
+        Limits(16, 1, CPU, overtake_limit=0),
+        [Job("j", B), Job("k", A), Job("l", ALONE)],
+        1,
+        (),
+    ),
+    "a small device": (
+        Limits(40, 2, (Device("gpu", 2, 4),), synthesis_lookahead=2),
+        [Job("j", A, 2), Job("k", ALONE)],
+        1,
+        (),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_order_of_events_keeps_every_rule(name: str) -> None:
+    limits, jobs, faults, budgets = WORLDS[name]
+    states, ends = explore(World(limits, list(jobs), faults, budgets))
+    assert states > 300
+    assert ends > 5
