@@ -24,6 +24,7 @@ from cli.torture import torture
 from cli.ui import ui
 from cli.verify import verify
 from cli.vkey import vkey
+from cli.warmup import warmup
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -47,7 +48,7 @@ def cli() -> None:
     """
 
 
-for command in (prove, verify, setup, vkey, bench, sim, torture, history, ui):
+for command in (prove, verify, setup, vkey, bench, sim, torture, history, ui, warmup):
     cli.add_command(command)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, check_inputs, leave
+from cli.options import INPUT_FILE, check_inputs, leave, say
 
 
 @click.command(short_help="Check proofs by pairing.")
@@ -27,11 +27,16 @@ def verify(vkey: Path, public: Path, proof: Path, more: tuple[Path, ...]) -> Non
     publics, proofs = (public, *more[0::2]), (proof, *more[1::2])
     check_inputs(vkey, *publics, *proofs)
 
+    from engine.compiling import compile_once
     from groth16.errors import InputError
+    from groth16.json_files import read_json
+    from groth16.points_json import parse_head
     from groth16.proof import read_proof, read_public
     from groth16.verification_key import read_verification_key
     from groth16.verifier import REFUSAL, check_signals, find_invalid
 
+    curve = parse_head(vkey, read_json(vkey), ())
+    compile_once("verify", curve.name, say)
     key = read_verification_key(vkey)
     claims = [(read_public(p, key.curve), read_proof(q)) for p, q in zip(publics, proofs, strict=True)]
     for path, claim in zip(proofs, claims, strict=True):

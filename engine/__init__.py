@@ -12,7 +12,8 @@ from engine.running import current
 
 if TYPE_CHECKING:
     from engine.catalog import CircuitSpec, resolve
-    from engine.circuit import compiling_told, load_shape
+    from engine.circuit import load_shape
+    from engine.compiling import compile_for_proofs
     from engine.development_keys import prepare
     from engine.engine import Engine
     from engine.ledger import Ledger, shared_ledger
@@ -32,7 +33,7 @@ __all__ = [
     "Rejected",
     "RunLabels",
     "StageSummary",
-    "compiling_told",
+    "compile_for_proofs",
     "current",
     "load_shape",
     "policy_limits",
@@ -49,7 +50,7 @@ _HOMES = {
     "ProofResult": "proofs",
     "RunLabels": "recorder",
     "StageSummary": "proofs",
-    "compiling_told": "circuit",
+    "compile_for_proofs": "compiling",
     "load_shape": "circuit",
     "policy_limits": "limits",
     "prepare": "development_keys",

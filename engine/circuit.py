@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,6 @@ from groth16.errors import InputError
 from groth16.inputs import read_inputs
 from groth16.witness import Witness, read_witness
 from groth16.zkey import KeyHeader, read_header
-from kernels.cache import first_use_told
 from kernels.parallel import Run
 from policy import Circuit, Entry
 
@@ -71,11 +69,6 @@ class OpenCircuit:
 def load_shape(spec: CircuitSpec) -> Circuit:
     """What the policy reasons about: bytes and entries. Reads the key's head. Raises as `open_circuit`."""
     return open_circuit(spec).shape
-
-
-def compiling_told(spec: CircuitSpec, report: Callable[[str], None]) -> AbstractContextManager[None]:
-    """Around proving: tells `report` if it is the first time on the curve of the key. Raises InputError."""
-    return first_use_told(f"prove {read_header(spec.zkey).curve.name}", report)
 
 
 def open_circuit(spec: CircuitSpec) -> OpenCircuit:

@@ -1,13 +1,13 @@
 """Proving keys of the bundled circuits: made on first use, by one process, and kept."""
 
-import fcntl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
+from engine.alone import alone
 from engine.catalog import CircuitSpec
+from engine.compiling import compile_once
 from engine.errors import EngineError
 from engine.limits import threads
 from engine.words import telling
@@ -15,7 +15,6 @@ from groth16.errors import InputError
 from groth16.r1cs import read_r1cs
 from groth16.setup import setup
 from groth16.zkey import read_header
-from kernels.cache import first_use_told
 from kernels.parallel import PoolRunner
 
 Report = Callable[[str], None]
@@ -37,7 +36,7 @@ def prepare(spec: CircuitSpec, report: Report) -> None:
         if _is_usable(spec.zkey):
             return
         spec.zkey.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(spec.zkey.with_suffix(".lock"), report):
+        with alone(spec.zkey.with_suffix(".lock"), f"making {spec.zkey}", report):
             if not _is_usable(spec.zkey):
                 if spec.zkey.exists():
                     report(f"the development key {spec.zkey} is damaged; making it again")
@@ -70,24 +69,10 @@ def _make(spec: CircuitSpec, r1cs: Path, report: Report) -> None:
     count = threads(0)
     circuit = read_r1cs(r1cs)
     words = telling(report, lambda: f"still making the key for {spec.name}")
-    told = first_use_told(f"setup {circuit.curve.name}", report)
-    with words, told, ThreadPoolExecutor(count, "setup") as pool:
+    compile_once("setup", circuit.curve.name, report)
+    with words, ThreadPoolExecutor(count, "setup") as pool:
         setup(circuit, spec.zkey, PoolRunner(pool, count))
     report(f"development key in {spec.zkey}, {time.monotonic() - started_s:.1f} s")
-
-
-@contextmanager
-def _alone(lock_path: Path, report: Report) -> Iterator[None]:
-    """Hold an exclusive lock, which the system takes back however the process ends."""
-    with lock_path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            zkey = lock_path.with_suffix(".zkey")
-            report(f"another process is making {zkey}; waiting for it")
-            with telling(report, lambda: f"waiting for the process that makes {zkey}"):
-                fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _remove_leftovers(zkey: Path) -> None:

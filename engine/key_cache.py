@@ -1,8 +1,8 @@
 """What is derived from a proving key, made once for what is in the key and not for each run.
 
     IDENTITY.content    the hash of the key with this path, inode, size and times, of which each change counts
-    CONTENT.matrices    the key's matrices as they are in memory (see `groth16.matrices_file`)
-    CONTENT.checked-1   empty: the key's points are on their curves; another number once more is checked
+    CONTENT.matrices-N  the key's matrices as they are in memory, in the form N (see `groth16.matrices_file`)
+    CONTENT.checked-N   empty: the key's points passed the checks N: they are on their curves
 
 The points themselves need no conversion: they are used where the key is mapped.
 """
@@ -24,7 +24,7 @@ from groth16.container import open_to_read
 from groth16.errors import InputError
 from groth16.key_check import check_points
 from groth16.matrices import Matrices, read_matrices
-from groth16.matrices_file import map_matrices, write_matrices
+from groth16.matrices_file import VERSION, map_matrices, write_matrices
 from groth16.output import replacing
 from groth16.zkey import KeyHeader, ProvingKey
 from kernels.parallel import Run
@@ -32,6 +32,7 @@ from kernels.parallel import Run
 log = logging.getLogger("cuzk.engine")
 
 _CONTENT = re.compile("[0-9a-f]{64}")
+_CHECKS = 1
 _BLOCK_BYTES = 1 << 22  # that one thread hashes at a time
 _hashing = threading.Lock()  # the parts of a key are loaded side by side, and its content is hashed once
 
@@ -51,7 +52,7 @@ class KeyCache:
         content = self._content(header.path, identity, run)
         if content is None:
             return read_matrices(header)
-        name = f"{content}.matrices"
+        name = f"{content}.matrices-{VERSION}"
         if found := self._mapped(name, header, run):
             return found
         made = read_matrices(header)
@@ -63,7 +64,7 @@ class KeyCache:
         """Check the points of a key, once for what is in it. Raises InputError as the check does."""
         identity = _identity(key.header.path)
         content = self._content(key.header.path, identity, run)
-        note = f"{content}.checked-1"
+        note = f"{content}.checked-{_CHECKS}"
         if content is not None and self._files.used(note):
             return
         check_points(key, run)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from config import format_size
 from engine.catalog import CircuitSpec
-from engine.circuit import OpenCircuit, compiling_told, open_circuit
+from engine.circuit import OpenCircuit, open_circuit
+from engine.compiling import compile_once
 from engine.errors import EngineError
 from engine.kept_files import NONE, KeptFiles
 from engine.limits import memory
 from groth16.output import check_outputs
 from groth16.r1cs import read_r1cs
-from kernels.cache import first_use_told
 from kernels.parallel import PoolRunner
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def setup_file(
     domain_size_of(circuit)  # refuses what is too large
     accepted()
     started_s = time.perf_counter()
-    told = first_use_told(f"setup {circuit.curve.name}", report)
-    with told, ThreadPoolExecutor(threads, "kernels") as pool:
+    compile_once("setup", circuit.curve.name, report)
+    with ThreadPoolExecutor(threads, "kernels") as pool:
         setup(circuit, output, PoolRunner(pool, threads))
     return time.perf_counter() - started_s
 
@@ -127,8 +127,8 @@ def _prove(
     with outcome.timed("witness"):
         work = one_proof.take_witness(circuit, witness.result)
     del witness  # or it would keep what the proof frees
-    with compiling_told(spec, report):
-        one_proof.prove(work, circuit, PoolRunner(pool, threads), outcome.timed)
+    compile_once("prove", circuit.header.curve.name, report)
+    one_proof.prove(work, circuit, PoolRunner(pool, threads), outcome.timed)
     return work
 
 

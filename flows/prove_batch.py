@@ -54,6 +54,7 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
     limits = engine.policy_limits(config)
     circuit = engine.resolve(parameters.circuit, config)
     await asyncio.to_thread(engine.prepare, circuit, tell)
+    await asyncio.to_thread(engine.compile_for_proofs, circuit.zkey, tell)
     run_id, flow_run_id = new_id(), flow_run.id
     output = (parameters.output or home() / "proofs" / run_id).absolute()
     labels = RunLabels(parameters.title, code_version(), flow_run_id, str(output))
@@ -82,9 +83,8 @@ async def _prove_all(parameters: BatchParameters, circuit: CircuitSpec, output: 
             ProofRequest(circuit, name, folder, parameters.partitions, priority), progress
         )
 
-    with engine.compiling_told(circuit, tell):
-        async with progress.words():
-            return await closed_loop(parameters.count, parameters.concurrency, one)
+    async with progress.words():
+        return await closed_loop(parameters.count, parameters.concurrency, one)
 
 
 async def _prove_one(request: ProofRequest, progress: Progress) -> ProofSummary:

@@ -23,7 +23,7 @@ from groth16.r1cs import Csr
 from groth16.zkey import KeyHeader
 from kernels.parallel import Run
 
-_MAGIC, _VERSION = "pcex", 2
+_MAGIC, VERSION = "pcex", 2
 _COUNTS = struct.Struct("<QQQQQ")  # rows, A's terms with coefficient 1 or −1, its others, and B's
 _BLOCK_BYTES = 1 << 22  # that one thread checks at a time
 _NAMES = ("unit starts", "unit columns", "row starts", "columns", "coefficients")
@@ -41,7 +41,7 @@ def write_matrices(path: Path, matrices: Matrices, run: Run) -> None:
     counts = _COUNTS.pack(matrices.n_rows, *terms)
     sections = [payload(2 + index, array) for index, array in enumerate(arrays)]
     head = payload(1, counts, np.array(_checksums(arrays, run), np.uint32))
-    write_container(path, _MAGIC, _VERSION, [head, *sections], aligned=True)
+    write_container(path, _MAGIC, VERSION, [head, *sections], aligned=True)
 
 
 def map_matrices(path: Path, header: KeyHeader, run: Run) -> Matrices:
@@ -49,7 +49,7 @@ def map_matrices(path: Path, header: KeyHeader, run: Run) -> Matrices:
 
     Raises InputError for one that is missing, of another key or version, cut short or damaged.
     """
-    container = read_container(path, _MAGIC, _VERSION, _SECTIONS)
+    container = read_container(path, _MAGIC, VERSION, _SECTIONS)
     n_rows, *terms = _COUNTS.unpack(container.read(1, 0, _COUNTS.size))
     if n_rows != header.domain_size or sum(terms) != header.n_coefficients:
         raise container.wrong(1, "has other counts than its key")

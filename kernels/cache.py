@@ -5,15 +5,15 @@ made from several files (a change in a generator changes every kernel), so each 
 its own folder, named by a hash of all of them.
 """
 
+import fcntl
 import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 
 @cache
@@ -64,15 +64,26 @@ def use_own_folder() -> None:
         sys.modules["numba.core.config"].reload_config()
 
 
-@contextmanager
-def first_use_told(work: str, report: Callable[[str], None]) -> Iterator[None]:
-    """Around work that runs kernels: tells `report` if it was never done to its end in this state of the
-    sources, since it then takes long, and notes at its end that it was.
+def note_of(work: str) -> Path:
+    """A file that is there once this work, as "prove bn254", was compiled in this state of the sources."""
+    return Path(os.environ["NUMBA_CACHE_DIR"]) / f"{work}.done"
 
-    work: what decides which kernels are compiled, such as "prove bn254".
+
+def let_processes_share() -> None:
+    """Make numba save one compiled function at a time, of all processes that use the folder.
+
+    It reads a kernel's index, picks a free number, writes the index and then a file of that number. Two
+    processes that compile a kernel for different types at once would pick the same number, and a later one
+    could load machine code for other types than it asked for.
     """
-    note = Path(os.environ["NUMBA_CACHE_DIR"]) / f"{work}.done"
-    if not note.exists():
-        report("compiling kernels for this machine, once; takes up to a minute")
-    yield
-    note.touch()
+    from numba.core.caching import IndexDataCacheFile
+
+    save = IndexDataCacheFile.save
+
+    @wraps(save)
+    def save_alone(self: Any, key: Any, data: Any) -> None:
+        with (Path(os.environ["NUMBA_CACHE_DIR"]) / "saving.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            save(self, key, data)  # type: ignore[no-untyped-call]  # numba's
+
+    IndexDataCacheFile.save = save_alone  # type: ignore[method-assign]

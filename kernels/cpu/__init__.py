@@ -3,3 +3,7 @@
 Every kernel takes a `Field`, `QuadraticField` or `Group` first and is compiled once for each (`tokens`).
 They release the GIL, take a range of the work and start no threads.
 """
+
+from kernels import cache
+
+cache.let_processes_share()

@@ -15,7 +15,7 @@ import examples
 
 Cuzk = Callable[..., "subprocess.CompletedProcess[str]"]
 PROGRESS = (
-    "compiling kernels",
+    "compiling ",
     "making a development key",
     "still making the key",
     "development key in",

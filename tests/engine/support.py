@@ -19,6 +19,9 @@ from policy.codec import decode_decision, decode_event
 ROOT = Path(__file__).parents[2]
 CONFIG = Config(synthesis=SynthesisConfig(threads=2), gpus=GpusConfig(gpu_threads=2))
 PATIENCE_S = 120.0
+COMPILES_NOTHING = (
+    "import sys\nfor line in sys.stdin: print(line.strip(), flush=True)"  # for `compiling.WORKER`
+)
 
 
 def limits_for(spec: CircuitSpec, at_once: int, **values: Any) -> Limits:

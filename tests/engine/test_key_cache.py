@@ -75,7 +75,7 @@ def test_a_key_is_hashed_checked_and_read_once(zkey: Path, files: KeptFiles, cal
     assert calls.taken() == []
     assert np.array_equal(first.a.unit_columns, second.a.unit_columns)
     assert not first.a.unit_columns.flags.writeable  # the first one, too, shares the file's pages
-    assert names_in(files) == [".checked-1", ".content", ".matrices"]
+    assert names_in(files) == [".checked-1", ".content", ".matrices-2"]
 
 
 def test_a_copy_of_the_key_is_hashed_and_nothing_more(zkey: Path, files: KeptFiles, calls: Calls) -> None:
@@ -118,7 +118,7 @@ def test_a_damaged_file_is_made_again_with_a_word(
     zkey: Path, files: KeptFiles, calls: Calls, caplog: pytest.LogCaptureFixture, damage: str
 ) -> None:
     expected = load(zkey, files).b.unit_columns.tolist()
-    (path,) = files.folder.glob("*.matrices")
+    (path,) = files.folder.glob("*.matrices-*")
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.unlink()
@@ -218,7 +218,7 @@ def test_processes_at_once_agree(zkey: Path, files: KeptFiles) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         found = pool.starmap(_load_in_a_process, [(zkey, files)] * 4)
     assert len(set(found)) == 1
-    assert names_in(files) == [".checked-1", ".content", ".matrices"]
+    assert names_in(files) == [".checked-1", ".content", ".matrices-2"]
 
 
 def test_the_hash_depends_on_every_block_and_the_length(

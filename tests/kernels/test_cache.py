@@ -15,9 +15,9 @@ PROBE = """
 import json, os, sys
 before = "numba" in sys.modules
 import kernels.cache
-told = []
-with kernels.cache.first_use_told("test", told.append):
-    pass
+note = kernels.cache.note_of("test")
+told = not note.exists()
+note.touch()
 import numpy as np
 from kernels.cpu import field, ntt, spmv, vectors64
 from kernels.fields import BN254
@@ -26,7 +26,7 @@ a = np.ones((1, 4), np.uint64)
 vectors64.multiply(BN254.fr, a, a, a, 0, 1)
 hits = sum(vectors64.multiply.stats.cache_hits.values())
 path = os.environ["NUMBA_CACHE_DIR"]
-print(json.dumps([before, bool(told), bool(compiled), hits, path]))
+print(json.dumps([before, told, bool(compiled), hits, path]))
 """
 
 
@@ -97,3 +97,24 @@ def test_any_change_of_a_source_gives_another_folder(tree, change):
     else:
         (kernels / "cpu" / "more.py").write_text("")
     assert name_of(tree) != before
+
+
+SAVE_MANY = """
+import sys
+import kernels.cpu
+from numba.core.caching import IndexDataCacheFile
+file = IndexDataCacheFile(sys.argv[1], "kernel", "stamp")
+for number in range(40):
+    key = f"{sys.argv[2]} {number}"
+    file.save(key, key)
+"""
+
+
+def test_processes_that_compile_one_kernel_at_once_lose_and_mix_up_nothing(tmp_path):
+    from numba.core.caching import IndexDataCacheFile
+
+    savers = [subprocess.Popen([sys.executable, "-c", SAVE_MANY, tmp_path, name], cwd=ROOT) for name in "abc"]
+    assert [saver.wait() for saver in savers] == [0, 0, 0]
+    file = IndexDataCacheFile(str(tmp_path), "kernel", "stamp")
+    keys = [f"{name} {number}" for name in "abc" for number in range(40)]
+    assert [file.load(key) for key in keys] == keys

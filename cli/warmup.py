@@ -1,0 +1,34 @@
+"""`cuzk warmup`: compile kernels before they are needed."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from cli.options import conclude, leave, say
+
+CURVES = ("bn254", "bls12381")
+PURPOSES = ("prove", "verify", "setup")
+
+
+@click.command(short_help="Compile all kernels now, for instance into an image.")
+@click.option("--curve", type=click.Choice(CURVES), help="Only for this curve (default: for both).")
+@click.option(
+    "--for", "purpose", type=click.Choice(PURPOSES), help="Only for this purpose (default: for all)."
+)
+def warmup(curve: str | None, purpose: str | None) -> None:
+    """Compile the kernels that proofs, their checks and setups need, on all cores.
+
+    Without it the first command that needs them does so. They are kept in $CUZK_HOME, else in
+    ~/.cache/cuzk, for this version and this kind of processor.
+    """
+    started_s = time.monotonic()
+
+    from engine.compiling import compile_all
+
+    curves = CURVES if curve is None else (curve,)
+    purposes = PURPOSES if purpose is None else (purpose,)
+    compile_all([(each, name) for name in curves for each in purposes], say)
+    conclude(f"kernels for {' and '.join(curves)} compiled in {time.monotonic() - started_s:.1f} s")
+    leave()

@@ -1,0 +1,115 @@
+"""Compiling kernels ahead, in processes side by side, with a word on how far it is."""
+
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import kernels
+from engine.alone import alone
+from engine.errors import EngineError
+from engine.words import telling
+from groth16.zkey import read_header
+from kernels.cache import note_of
+
+Report = Callable[[str], None]
+Step = tuple[str, str, str]  # curve, purpose and step, as in `kernels.cpu.warmup.STEPS`
+
+PROCESS_BYTES = 1 << 30  # what a process takes while it compiles the largest kernels, and some more
+MOST_PROCESSES = 4  # more would wait for the largest kernel
+WORKER = "from kernels.cpu.warmup import work; work()"
+
+
+def compile_for_proofs(zkey: Path, report: Report) -> None:
+    """Compile what proofs with this key need, unless that was done. Raises InputError for a wrong key."""
+    compile_once("prove", read_header(zkey).curve.name, report)
+
+
+def compile_once(purpose: str, curve: str, report: Report) -> None:
+    """Compile what `purpose` needs on a curve, unless it was in this state of the sources; blocks and tells.
+
+    One process does it and others wait for it. What cannot be compiled ahead is compiled when it is needed.
+    """
+    note = note_of(f"{purpose} {curve}")
+    notes = [note, note_of(f"prove {curve}")] if purpose == "verify" else [note]  # a proof is verified, too
+    if any(each.exists() for each in notes):
+        return
+    report(f"compiling kernels for {curve}, once for this machine and version")
+    try:
+        with alone(note.with_suffix(".lock"), f"compiling kernels for {curve}", report):
+            if not note.exists():
+                compile_all([(purpose, curve)], report)
+    except (OSError, EngineError) as error:
+        report(f"compiling as the work goes on: {error}")
+
+
+def compile_all(wanted: list[tuple[str, str]], report: Report) -> None:
+    """Compile for pairs of purpose and curve; raises EngineError where a compiling process fails."""
+    from engine.limits import memory, threads
+    from kernels.cpu.warmup import STEPS
+
+    todo = deque((curve, purpose, step) for purpose, curve in wanted for step in STEPS[purpose])
+    total, running = len(todo), list[Step]()
+    processes = min(len(todo), threads(0), MOST_PROCESSES, max(1, memory().available_bytes // PROCESS_BYTES))
+    told = telling(report, lambda: _word(running, total - len(todo) - len(running), total))
+    with told, ThreadPoolExecutor(processes, "compiling") as pool, _workers(processes) as workers:
+        for done in [pool.submit(_compile, worker, todo, running) for worker in workers]:
+            done.result()
+    for purpose, curve in wanted:
+        note_of(f"{purpose} {curve}").touch()
+
+
+def _word(running: list[Step], done: int, total: int) -> str:
+    names = " and ".join(f"{step} for {curve}" for curve, _, step in list(running)) or "kernels"
+    return f"compiling {names}, {done} of {total} done"
+
+
+def _compile(worker: "subprocess.Popen[str]", todo: "deque[Step]", running: list[Step]) -> None:
+    """Take steps until there are none. Raises EngineError where the worker ends before it should."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    while True:
+        try:
+            step = todo.popleft()
+        except IndexError:
+            return
+        running.append(step)
+        line = " ".join(step)
+        try:
+            print(line, file=worker.stdin, flush=True)
+            answer = worker.stdout.readline().strip()
+        except BrokenPipeError:
+            answer = ""
+        running.remove(step)
+        if answer != line:
+            todo.clear()
+            raise EngineError(
+                f"compiling {step[2]} for {step[0]} failed: its process ended with {worker.wait()}"
+            )
+
+
+@contextmanager
+def _workers(count: int) -> Iterator[list["subprocess.Popen[str]"]]:
+    root = str(Path(kernels.__file__).parents[1])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    started: list[subprocess.Popen[str]] = []
+    try:
+        for _ in range(count):
+            worker = subprocess.Popen(
+                [sys.executable, "-c", WORKER],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "PYTHONPATH": path},
+                start_new_session=True,  # a Ctrl-C in the terminal is for this process, which then ends them
+            )
+            started.append(worker)
+        yield started
+    finally:
+        for worker in started:
+            worker.kill()
+            worker.communicate()

@@ -1,0 +1,132 @@
+"""Kernels compiled ahead are those that proofs, checks and setups use; nothing of it stays running."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine import EngineError, compiling
+from engine.compiling import compile_all, compile_once
+from kernels.cache import note_of
+from tests.engine.support import COMPILES_NOTHING, ROOT
+
+FAILING = "import sys\nsys.stdin.readline(); sys.exit(3)"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of kernels, and workers that compile nothing."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiling, "WORKER", COMPILES_NOTHING)
+    return tmp_path
+
+
+def test_only_the_first_time_is_told(folder: Path) -> None:
+    told: list[str] = []
+    for _ in range(2):
+        compile_once("prove", "bn254", told.append)
+    compile_once("verify", "bn254", told.append)  # proofs are verified as well
+    assert told == ["compiling kernels for bn254, once for this machine and version"]
+    assert note_of("prove bn254").parent == folder
+    compile_once("setup", "bn254", told.append)
+    assert len(told) == 2
+
+
+def test_a_failing_compiler_is_told_and_ends_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "WORKER", FAILING)
+    told: list[str] = []
+    compile_once("prove", "bn254", told.append)
+    assert "compiling as the work goes on: compiling sums in G2 for bn254 failed" in told[-1]
+    assert not note_of("prove bn254").exists()
+    with pytest.raises(EngineError, match="its process ended with 3"):
+        compile_all([("setup", "bls12381")], told.append)
+    assert psutil.Process().children() == []
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("compiling")]
+
+
+def test_who_comes_second_waits_and_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    entered, go_on, calls = threading.Event(), threading.Event(), list[object]()
+
+    def slow(wanted: list[tuple[str, str]], _report: object) -> None:
+        calls.append(wanted)
+        entered.set()
+        assert go_on.wait(30)
+        note_of("prove bn254").touch()
+
+    monkeypatch.setattr(compiling, "compile_all", slow)
+    told: list[str] = []
+
+    def report(line: str) -> None:
+        told.append(line)
+        if "another process" in line:
+            go_on.set()
+
+    first = threading.Thread(target=compile_once, args=("prove", "bn254", lambda _: None))
+    first.start()
+    assert entered.wait(30)
+    compile_once("prove", "bn254", report)
+    first.join()
+    assert "another process is compiling kernels for bn254; waiting for it" in told
+    assert calls == [[("prove", "bn254")]]
+
+
+def test_words_name_what_is_compiled() -> None:
+    running = [("bn254", "prove", "transforms"), ("bn254", "prove", "sums in G2")]
+    word = compiling._word(running, 3, 9)
+    assert word == "compiling transforms for bn254 and sums in G2 for bn254, 3 of 9 done"
+
+
+COVERED = """
+import gc, sys
+from pathlib import Path
+from numba.core.registry import CPUDispatcher
+from kernels.cpu.warmup import STEPS
+from kernels.fields import CURVES
+from tests.groth16.proving import write_circuit
+from tests.groth16 import oracle
+from engine.single import prove_files as prove_single, setup_file
+from groth16.proof import read_proof, read_public
+from groth16.verification_key import read_verification_key_of, write_verification_key, read_verification_key
+from groth16.verifier import verify
+
+def compiled():
+    found = [each for each in gc.get_objects() if isinstance(each, CPUDispatcher)]
+    return {(each.py_func.__module__, each.py_func.__qualname__, signature)
+            for each in found for signature in each.overloads}
+
+curve, folder = sys.argv[1], Path(sys.argv[2])
+for steps in STEPS.values():
+    for step in steps.values():
+        step(CURVES[curve])
+ahead = compiled()
+for size in (3, 300):
+    files = write_circuit(oracle.random_circuit(curve, 1, n_constraints=size, n_private=size), folder)
+    setup_file(files.r1cs, files.zkey, threads=1)
+    proof, public = folder / "proof.json", folder / "public.json"
+    prove_single(files.zkey, files.wtns, proof, public, threads=2)
+    write_verification_key(folder / "vk.json", read_verification_key_of(files.zkey))
+    key = read_verification_key(folder / "vk.json")
+    verify(key, read_public(public, key.curve), read_proof(proof))
+for missing in sorted(compiled() - ahead, key=str):
+    print(missing)
+"""
+
+
+@pytest.mark.parametrize("curve", ["bn254", "bls12381"])
+def test_nothing_is_left_to_compile_for_proofs_checks_and_setups(
+    curve: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # kernels are where the tests keep them
+    done = subprocess.run(
+        [sys.executable, "-c", COVERED, curve, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout == ""
