@@ -11,7 +11,7 @@ import click
 
 from benchmarks.circuits.prepared import Circuit, default_folder
 from benchmarks.contestants.process import ContestantError
-from benchmarks.results import Result
+from benchmarks.results import Result, merged
 from groth16.errors import InputError
 from kernels.fields import CURVES
 
@@ -27,14 +27,21 @@ SUITES = {
     "start": "commands.start",
 }
 CIRCUITS = "sha256:62528,sha256:156320,dense:130000,dense:1048576"
+QUICK_CIRCUITS = f"{CIRCUITS}:bn254"
 BAD_INPUT = 2
 
 
-def _circuits(_context: object, _parameter: object, text: str) -> tuple[Circuit, ...]:
+def _circuits(_context: object, _parameter: object, text: str | None) -> tuple[Circuit, ...]:
+    if text is None:
+        return ()
     try:
-        return tuple(Circuit.parse(each) for each in text.split(","))
+        return _parse(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
+
+
+def _parse(text: str) -> tuple[Circuit, ...]:
+    return tuple(Circuit.parse(each) for each in text.split(","))
 
 
 def _sizes(_context: object, _parameter: object, text: str) -> tuple[int, ...]:
@@ -48,7 +55,7 @@ def _sizes(_context: object, _parameter: object, text: str) -> tuple[int, ...]:
 @click.option("--only", type=click.Choice(list(SUITES)), multiple=True, help="Measure this; may be repeated.")
 @click.option("--curve", type=click.Choice(list(CURVES)), multiple=True, help="Default: both.")
 @click.option("--sizes", default="18,20", callback=_sizes, help="Powers of two: points of sums. [18,20]")
-@click.option("--circuits", default=CIRCUITS, callback=_circuits, help=f"KIND:CONSTRAINTS,… [{CIRCUITS}]")
+@click.option("--circuits", callback=_circuits, help=f"KIND:CONSTRAINTS[:CURVE],… [{CIRCUITS}]")
 @click.option("--threads", type=click.IntRange(min=1), default=2, help="Cores for everybody. [2]")
 @click.option("--quick", is_flag=True, help="Fewer runs: minutes in place of half an hour.")
 @click.option("--work", type=click.Path(path_type=Path), help="Where circuits and keys are kept.")
@@ -75,35 +82,44 @@ def cli(
     from benchmarks.machine import machine
     from benchmarks.suites.bench import Bench, Plan
 
-    effort = Effort(runs=3, most_s=6) if quick else Effort(runs=7, most_s=30)
-    plan = Plan(effort, sizes, 20, 1 << 16, circuits, tuple(CURVES[name] for name in curve or CURVES))
+    curves = tuple(CURVES[name] for name in curve or CURVES)
+    plan = (
+        Plan(Effort(3, 6), sizes, 18, 20, 1 << 16, circuits or _parse(QUICK_CIRCUITS), 1, curves)
+        if quick
+        else Plan(Effort(7, 30), sizes, 24, 20, 1 << 16, circuits or _parse(CIRCUITS), 9, curves)
+    )
     result = Result(machine(cores[:threads]))
-    bench = Bench(plan, cores[:threads], work or default_folder(), result, _say)
-    out.mkdir(parents=True, exist_ok=True)
-    bench.folder.mkdir(parents=True, exist_ok=True)
+    written = out / "result.json"
+
+    def tell(message: str) -> None:
+        print(message, file=sys.stderr, flush=True)
+        result.write(written)  # what is there so far, should the rest take too long
+
+    bench = Bench(plan, cores[:threads], cores, work or default_folder(), result, tell)
+    for folder in (out, bench.folder):
+        folder.mkdir(parents=True, exist_ok=True)
     for name in only or SUITES:
         module, _, suite = SUITES[name].partition(".")
         getattr(import_module(f"benchmarks.suites.{module}"), suite)(bench)
-        result.write(out / "result.json")  # what is there so far, should the next take too long
-    print(out / "result.json")
+    result.write(written)
+    print(written)
 
 
 @cli.command()
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--to", type=click.Path(path_type=Path), default="docs/performance.md", help="Page to write.")
 def report(results: tuple[Path, ...], to: Path) -> None:
-    """Write the page and, beside it, the plot, from results of several machines."""
+    """Write the page and, beside it, the plot, from results of several machines.
+
+    Results of one commit on one machine become one section.
+    """
     from benchmarks.report import write_report
 
     try:
-        write_report([Result.read(path) for path in results], to)
+        write_report(merged([Result.read(path) for path in results]), to)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     print(to)
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
 
 
 def main() -> None:

@@ -85,6 +85,8 @@ def _memory(task: str, curve: str, size: int) -> Callable[[Result], Figure | Non
         if measurement is None or OURS not in measurement.runs:
             return None
         peak_bytes = measurement.runs[OURS].details["peak_bytes"]
+        if not peak_bytes:  # some virtual machines do not tell
+            return None
         return Figure((peak_bytes - SPARE_BYTES) / measurement.details["reserved_bytes"])
 
     return figure

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groth16.matrices import TERM
 from groth16.witness import Witness
 from groth16.zkey import POINT_SECTIONS, KeyHeader, read_points
 from kernels.cpu.windows import window_count
+from kernels.encoding import ints_to_limbs
 from kernels.fields import Group
 
 PRODUCTS_AN_ADDITION = 6  # affine, 1 of them a square, with 3 for its share of a common inversion
@@ -72,8 +74,12 @@ def quotient_products(log2_size: int) -> int:
 
 
 def synthesis_products(header: KeyHeader) -> int:
-    """One a term of A and B, as if no coefficient were ±1, and one a row for the product of the two."""
-    return header.n_coefficients + header.domain_size
+    """One a term of A and B with another coefficient than ±1, and one a row for the product of the two."""
+    fr = header.curve.fr
+    terms = np.frombuffer(header.container.read(4, 4), TERM)["coefficient"]
+    units = ints_to_limbs([fr.montgomery_r2, fr.modulus - fr.montgomery_r2], fr.limbs)
+    n_units = sum(int((terms == unit).all(axis=1).sum()) for unit in units)
+    return len(terms) - n_units + header.domain_size
 
 
 def proof_products(header: KeyHeader, witness: Witness) -> Products:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
@@ -76,6 +77,18 @@ class Result:
             raise ValueError(
                 f"{path}: is no result of `python -m benchmarks` ({error}): give the .json it wrote"
             ) from error
+
+
+def merged(results: Iterable[Result]) -> list[Result]:
+    """Those of one commit on the same cores of one machine as one."""
+    by_machine: dict[tuple[Any, ...], Result] = {}
+    for result in results:
+        key = tuple(result.machine.get(name) for name in ("processor", "cores_used", "commit"))
+        whole = by_machine.setdefault(key, Result(result.machine))
+        whole.versions.update(result.versions)
+        whole.missing.update(result.missing)
+        whole.measurements.extend(result.measurements)
+    return list(by_machine.values())
 
 
 def _measurement(row: dict[str, Any]) -> Measurement:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.circuits import sha256
 from benchmarks.circuits.bits import bits
 from benchmarks.circuits.dense import dense
 from benchmarks.circuits.files import Files, write_instance
+from benchmarks.circuits.sha256 import compile_sha256, sha256_available
 from kernels.fields import CURVES, Curve
 
 GENERATED = {"dense": dense, "bits": bits}
@@ -19,19 +19,23 @@ NAMES = (*GENERATED, "sha256")
 
 @dataclass(frozen=True)
 class Circuit:
-    """What to prove: which kind of circuit, and its number of constraints."""
+    """What to prove: which kind of circuit, its number of constraints, and on which curves."""
 
     name: str
     constraints: int
+    curves: tuple[str, ...] = tuple(CURVES)
 
     @classmethod
     def parse(cls, text: str) -> Circuit:
-        """From "dense:130000". Raises ValueError with what was expected."""
-        name, _, size = text.partition(":")
-        if name not in NAMES or not size.isdecimal() or int(size) == 0:
-            kinds = ", ".join(NAMES)
-            raise ValueError(f"{text!r}: expected KIND:CONSTRAINTS, such as dense:1000; kinds are {kinds}")
-        return cls(name, int(size))
+        """From "dense:130000" or "dense:130000:bn254". Raises ValueError with what was expected."""
+        name, size, *curves = f"{text}:".split(":", 2)
+        curve = curves[0].removesuffix(":") if curves else ""
+        if name not in NAMES or not size.isdecimal() or int(size) == 0 or curve not in ("", *CURVES):
+            raise ValueError(
+                f"{text!r}: expected KIND:CONSTRAINTS or KIND:CONSTRAINTS:CURVE, such as dense:1000:bn254; "
+                f"kinds are {', '.join(NAMES)}, curves {', '.join(CURVES)}"
+            )
+        return cls(name, int(size), (curve,) if curve else tuple(CURVES))
 
 
 def default_folder() -> Path:
@@ -48,7 +52,7 @@ def prepare(circuit: Circuit, curve: Curve, folder: Path, report: Callable[[str]
     """
     name = circuit.name
     files = _files(name, circuit, curve, folder)
-    if name == "sha256" and not files.r1cs.exists() and not sha256.available():
+    if name == "sha256" and not files.r1cs.exists() and not sha256_available():
         report("no circom2 and circomlib in node_modules (`npm ci`): `bits` stands in for `sha256`")
         name = "bits"
         files = _files(name, circuit, curve, folder)
@@ -56,7 +60,7 @@ def prepare(circuit: Circuit, curve: Curve, folder: Path, report: Callable[[str]
         report(f"making {files.r1cs.name}")
         folder.mkdir(parents=True, exist_ok=True)
         if name == "sha256":
-            sha256.compile_sha256(CURVES[curve.name], circuit.constraints, files.r1cs, files.wtns)
+            compile_sha256(curve, circuit.constraints, files.r1cs, files.wtns)
         else:
             write_instance(GENERATED[name](curve, circuit.constraints), files.r1cs, files.wtns)
     return files

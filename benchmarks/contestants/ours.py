@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -123,5 +123,13 @@ TASKS: dict[str, Callable[..., Job]] = {
     "spmv": spmv,
 }
 
+
+def _version() -> str:
+    try:
+        return version("cuzk")
+    except PackageNotFoundError:  # run from its folder
+        return "not installed"
+
+
 if __name__ == "__main__":
-    serve(version("cuzk"), TASKS)
+    serve(_version(), TASKS)

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.alternate import Effort
 from benchmarks.circuits.prepared import Circuit
-from benchmarks.contestants.process import Contestant
+from benchmarks.contestants.process import Contestant, ContestantError
 from benchmarks.contestants.registry import OURS, team
 from benchmarks.results import Measurement, Result
 from kernels.fields import Curve
@@ -19,22 +19,29 @@ from kernels.fields import Curve
 
 @dataclass(frozen=True)
 class Plan:
-    """How much to measure. log2_sizes are those of sums of points; setup_sizes are constraints."""
+    """How much to measure.
+
+    log2_sizes: of sums of points, and the largest that peers take part in; setup_size: constraints; commands
+    by peers: of so many of the circuits.
+    """
 
     effort: Effort
     log2_sizes: tuple[int, ...]
+    peers_log2_size: int
     ntt_log2_size: int
     setup_size: int
     circuits: tuple[Circuit, ...]
+    peers_commands: int
     curves: tuple[Curve, ...]
 
 
 @dataclass(frozen=True)
 class Bench:
-    """One run of the benchmarks."""
+    """One run of the benchmarks. Measured are programs on `cores`; what they need is made on `all_cores`."""
 
     plan: Plan
     cores: tuple[int, ...]
+    all_cores: tuple[int, ...]
     folder: Path
     result: Result
     report: Callable[[str], None]
@@ -49,13 +56,21 @@ class Bench:
             self.result.versions.update({each.name: each.version for each in contestants})
             yield contestants
 
-    @contextmanager
-    def ours(self, cores: Sequence[int]) -> Iterator[Contestant]:
-        """cuzk alone, to prepare what others need. Raises ContestantError."""
-        with self.team([OURS], cores) as contestants:
-            if not contestants:
-                raise RuntimeError(f"cuzk itself does not start: {self.result.missing[OURS]}")
-            yield contestants[0]
+    def make(self, task: str, made: Path, **arguments: str) -> None:
+        """Let cuzk make a file that others need, unless it is there. Raises ContestantError."""
+        if not made.exists():
+            self.report(f"making {made.name}")
+            with self.team([OURS], self.all_cores) as contestants:
+                if not contestants:
+                    raise ContestantError(f"cuzk itself does not start: {self.result.missing[OURS]}")
+                contestants[0].measure(task, **arguments)
+
+    def circuits(self) -> Iterator[tuple[Circuit, Curve]]:
+        """Those of the plan on each of their curves."""
+        for circuit in self.plan.circuits:
+            for curve in self.plan.curves:
+                if curve.name in circuit.curves:
+                    yield circuit, curve
 
     def measurement(self, task: str, curve: str, size: int, threads: int) -> Measurement:
         """A new one, part of the result."""
@@ -64,11 +79,11 @@ class Bench:
         return made
 
 
-def random_scalars(curve: Curve, n: int, path: Path) -> Path:
+def random_scalars(curve: Curve, n: int, path: Path, seed: int = 1) -> Path:
     """n canonical elements of Fr that look random, as a file of 4 limbs each; kept for the next run."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        random = np.random.default_rng(n)
+        random = np.random.default_rng(seed)
         limbs = random.integers(0, 1 << 64, (n, 4), dtype=np.uint64)
         limbs[:, 3] = random.integers(0, curve.fr.modulus >> 192, n, dtype=np.uint64)
         limbs.tofile(path)

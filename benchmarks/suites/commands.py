@@ -42,18 +42,18 @@ class Ended:
 
 def commands(bench: Bench) -> None:
     """Every circuit of the plan on every curve, by `cuzk prove` and `snarkjs groth16 prove` in turn."""
-    for circuit in bench.plan.circuits:
-        for curve in bench.plan.curves:
-            _command(bench, with_keys(bench, prepare(circuit, curve, bench.folder, bench.report)))
+    for circuit, curve in bench.circuits():
+        files = with_keys(bench, prepare(circuit, curve, bench.folder, bench.report))
+        _command(bench, files, circuit in bench.plan.circuits[: bench.plan.peers_commands])
 
 
-def _command(bench: Bench, files: Files) -> None:
+def _command(bench: Bench, files: Files, with_peers: bool) -> None:
     threads = len(bench.cores)
     measurement = bench.measurement(f"command {files.name}", files.curve, files.constraints, threads)
     outputs = bench.folder / "proof.json", bench.folder / "public.json"
     measurement.details["reserved_bytes"] = reserved_bytes(files)
     who = {OURS: _prove(files, *outputs, threads)}
-    if shutil.which("node") and SNARKJS.exists():
+    if with_peers and shutil.which("node") and SNARKJS.exists():
         given = (str(each) for each in (SNARKJS, "groth16", "prove", files.zkey, files.wtns, *outputs))
         who["snarkjs"] = "node", "--require", str(ROOT / THREADS), *given
     for turn in range(bench.plan.effort.runs + 1):

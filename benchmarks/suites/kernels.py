@@ -44,18 +44,17 @@ def _msm(bench: Bench, curve: Curve, name: str, group: Group, log2_size: int) ->
     measurement = bench.measurement(f"msm {name}", curve.name, n, 1)
     measurement.products = counts.msm_products(group, counts.Scalars(0, 0, n))
     measurement.details["additions"] = counts.msm_additions(n, group.order.bit_length())
-    with bench.team([OURS, OURS_64, "snarkjs", "arkworks"], bench.cores[:1]) as team:
+    names = [OURS, OURS_64, "snarkjs", "arkworks"] if log2_size <= bench.plan.peers_log2_size else [OURS]
+    with bench.team(names, bench.cores[:1]) as team:
         alternate(measurement, team, "msm", arguments, bench.plan.effort, bench.report)
 
 
 def _points(bench: Bench, curve: Curve, group: str, n: int, path: Path) -> Path:
     """As many multiples of the generator, kept for the next run."""
-    if not path.exists():
-        bench.report(f"making {path.name}")
-        multiples = random_scalars(curve, n, path.with_suffix(".multiples"))
-        with bench.ours(bench.cores) as ours:
-            ours.measure("make_points", curve=curve.name, group=group, scalars=str(multiples), path=str(path))
-        multiples.unlink()
+    multiples = random_scalars(curve, n, path.with_suffix(".multiples"), seed=2)
+    given = {"curve": curve.name, "group": group, "scalars": str(multiples), "path": str(path)}
+    bench.make("make_points", path, **given)
+    multiples.unlink()
     return path
 
 

@@ -11,10 +11,7 @@ from benchmarks.suites.bench import Bench
 
 def with_keys(bench: Bench, files: Files) -> Files:
     """The same with a key that our own setup made, unless it is there."""
-    if not files.zkey.exists():
-        bench.report(f"making {files.zkey.name}")
-        with bench.ours(bench.cores) as ours:
-            ours.measure("setup", r1cs=str(files.r1cs), zkey=str(files.zkey))
+    bench.make("setup", files.zkey, r1cs=str(files.r1cs), zkey=str(files.zkey))
     return files
 
 

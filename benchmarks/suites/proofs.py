@@ -15,9 +15,8 @@ from groth16.zkey import read_header
 
 def proofs(bench: Bench) -> None:
     """Every circuit of the plan on every curve."""
-    for circuit in bench.plan.circuits:
-        for curve in bench.plan.curves:
-            _proof(bench, with_keys(bench, prepare(circuit, curve, bench.folder, bench.report)))
+    for circuit, curve in bench.circuits():
+        _proof(bench, with_keys(bench, prepare(circuit, curve, bench.folder, bench.report)))
 
 
 def _proof(bench: Bench, files: Files) -> None:

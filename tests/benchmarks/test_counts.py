@@ -82,7 +82,8 @@ def test_products_of_a_proof_name_the_fields_they_are_in(tmp_path: Path) -> None
     assert products["BN254.Fq2"] == 6 * (ones - 1)
     log2_size = header.domain_size.bit_length() - 1
     transforms = 6 * counts.ntt_products(log2_size) + 3 * header.domain_size
-    assert products["BN254.Fr"] == transforms + 3 * header.domain_size + header.n_coefficients
+    # All 512 constraints are s·(s − 1) = 0: no coefficient but ±1.
+    assert products["BN254.Fr"] == transforms + 3 * header.domain_size
     assert products["BN254.Fq"] > 6 * counts.msm_additions(header.domain_size, 254)
 
 

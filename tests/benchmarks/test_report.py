@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import report
 from benchmarks.contestants.registry import OURS, OURS_64
-from benchmarks.results import Measurement, Result, Runs
+from benchmarks.results import Measurement, Result, Runs, merged
 
 MACHINE = {
     "processor": "A processor (family 1, model 2)",
@@ -72,6 +72,14 @@ def test_another_file_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"r\.json: is no result") as caught:
         Result.read(tmp_path / "r.json")
     assert "\n" not in str(caught.value)
+
+
+def test_results_of_one_machine_and_commit_become_one() -> None:
+    other = result()
+    other.machine = {**MACHINE, "commit": "def"}
+    first, second = merged([result(), other, result()])
+    assert len(first.measurements) == 2 * len(second.measurements)
+    assert second == other
 
 
 def test_bars_are_met_or_missed(page: str) -> None:
