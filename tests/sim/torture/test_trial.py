@@ -3,6 +3,8 @@
 import pytest
 
 from policy import Complete, Evict, Fail, Failed, LoadFailed, Reject, Resized, Stop, WakeAt
+from policy.codec import decode_event, encode_event
+from sim.replay import Recorded, RecordedRun, replay_run
 from sim.torture.campaign import Share, run_seeds
 from sim.torture.case import Death
 from sim.torture.generate import case_of
@@ -22,6 +24,22 @@ def test_hundreds_of_seeds_hold_and_meet_everything() -> None:
         kinds |= {type(entry.event) for entry in outcome.log}
         kinds |= {type(decision) for entry in outcome.log for decision in entry.decisions}
     assert {Complete, Death, Evict, Fail, Failed, LoadFailed, Reject, Resized, Stop, WakeAt} <= kinds
+
+
+def test_a_recorded_log_of_any_seed_replays_to_the_same_decisions() -> None:
+    """Through the history's form, and so with every kind of event and decision."""
+    replayed = 0
+    for seed in range(60):
+        case, log = case_of(seed, 40), run_seed(seed, 40).log
+        recorded = [
+            Recorded(at_s, decode_event(encode_event(event)), tuple(decisions))
+            for at_s, event, decisions in log
+            if not isinstance(event, Death)
+        ]
+        if len(recorded) == len(log):
+            assert replay_run(RecordedRun(str(seed), case.limits, "budget", tuple(recorded))) is None
+            replayed += 1
+    assert replayed > 40
 
 
 def test_asking_changes_nothing() -> None:
