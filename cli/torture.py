@@ -84,11 +84,11 @@ def _run(seeds: range, partitions: int, processes: int) -> Finding | None:
         events, cpu_s = events + share.events, cpu_s + share.cpu_s
         now_s = time.monotonic()
         if now_s - told_s > 2:
-            say(f"{done} of {len(seeds)} seeds, {done / (now_s - began_s):.0f} a second, no violation")
+            say(f"{done} of {len(seeds)} seeds, {done / (now_s - began_s):.3g} a second, no violation")
             told_s = now_s
     elapsed_s = time.monotonic() - began_s
     print(f"{done} seeds, {admitted} partitions admitted, {events} events: no violation")
-    print(f"{done / elapsed_s:.0f} seeds a second, {done / cpu_s:.0f} in each second of a processor")
+    print(f"{done / elapsed_s:.3g} seeds a second, {done / cpu_s:.3g} in each second of a processor")
     return None
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from sim.errors import SimError
 from sim.torture.trial import Finding, run_seed
 
-SEEDS_AT_ONCE = 20  # a third of a second: an interrupt waits no longer
+PARTITIONS_AT_ONCE = 2_000  # a third of a second: an interrupt waits no longer
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Share:
 
 def run_seeds(seeds: range, partitions: int, processes: int) -> Iterator[Share]:
     """Run them all, whatever is found. Raises SimError where a process dies."""
-    shares = [seeds[start : start + SEEDS_AT_ONCE] for start in range(0, len(seeds), SEEDS_AT_ONCE)]
+    size = max(1, PARTITIONS_AT_ONCE // partitions)
+    shares = [seeds[start : start + size] for start in range(0, len(seeds), size)]
     if processes == 1 or len(shares) == 1:
         for share in shares:
             yield run_share(share, partitions)

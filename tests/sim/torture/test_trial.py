@@ -68,7 +68,7 @@ def test_a_finding_is_cut_down_to_little_that_still_breaks_the_rule(monkeypatch:
 
 
 def test_processes_share_the_seeds() -> None:
-    alone, shared = (list(run_seeds(range(7, 52), 5, processes)) for processes in (1, 2))
+    alone, shared = (list(run_seeds(range(7, 52), 100, processes)) for processes in (1, 2))
 
     def total(shares: list[Share]) -> tuple[int, int, int]:
         return tuple(sum(counts) for counts in zip(*[(s.seeds, s.partitions, s.events) for s in shares]))  # type: ignore[return-value]  # noqa: B905
