@@ -15,6 +15,7 @@ import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -60,9 +61,8 @@ class Container:
     def map_array(self, number: int, shape: tuple[int, ...], dtype: DTypeLike = np.uint64) -> NDArray[Any]:
         """A section that holds exactly one array, mapped read-only; perhaps unaligned, as said above.
 
-        All processes that map the file share its pages, which the system can drop and read again.
-
-        Raises InputError if the section's size is another, naming both.
+        All processes that map the file share its pages, which the system can drop and read again. Raises
+        InputError if the section's size is another, naming both.
         """
         section = self.sections[number]
         count, item_bytes = math.prod(shape), np.dtype(dtype).itemsize
@@ -72,7 +72,13 @@ class Container:
     def read_array(self, number: int, shape: tuple[int, ...]) -> NDArray[np.uint64]:
         """The same read into memory of its own: writable, aligned, and whatever becomes of the file."""
         self.expect_bytes(number, 8 * math.prod(shape))
-        return np.frombuffer(bytearray(self.read(number)), np.uint64).reshape(shape)
+        array = np.empty(shape, np.uint64)
+        with open_to_read(self.path) as file:
+            file.seek(self.sections[number].offset_bytes)
+            count_bytes = file.readinto(array.reshape(-1).view(np.uint8).data)
+        if count_bytes < array.nbytes:
+            raise self.wrong(number, "became shorter while it was read")
+        return array
 
     def expect_bytes(self, number: int, expected: int) -> None:
         """Raise InputError unless the section's payload has this size."""
@@ -93,7 +99,7 @@ class Container:
                 raise InputError(f"{self.path}: cannot be mapped into memory ({error})") from error
 
 
-def open_to_read(path: Path) -> BinaryIO:
+def open_to_read(path: Path) -> BufferedReader:
     """Open a file, or raise InputError that says why not."""
     try:
         return path.open("rb")

@@ -3,7 +3,7 @@
 Layout (snarkjs, zkey_utils): section 1 the protocol u32 (1); 2 the header: byte length and modulus of Fq, the
 same of Fr, wires u32, public signals u32, domain size u32, then alpha_1, beta_1, beta_2, gamma_2, delta_1,
 delta_2; 3 IC; 4 coefficients (see `matrices`); 5 to 9 the points A, B_1, B_2, C, H. Points are affine, in
-Montgomery form, infinity all zeros: in memory as in the file.
+Montgomery form, infinity all zeros: in memory as in the file, and so used where the file is mapped.
 """
 
 from __future__ import annotations

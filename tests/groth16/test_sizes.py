@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import dataclass
+
 import pytest
 
 from groth16 import sizes
@@ -7,8 +11,8 @@ from groth16.witness import read_witness
 from groth16.zkey import POINT_SECTIONS, read_proving_key
 from kernels.cpu.batch_affine import new_scratch
 from kernels.cpu.ntt import domain_of
-from kernels.fields import BLS12_381, BN254
-from tests.groth16.samples import CURVES, sample
+from kernels.fields import BLS12_381, BN254, Curve
+from tests.groth16.samples import CURVES, ROOT, sample
 
 
 @pytest.mark.parametrize("curve", CURVES)
@@ -33,3 +37,48 @@ def test_a_block_of_points_is_no_larger_than_reserved(lanes: str, monkeypatch: p
         for group in (curve.g1, curve.g2):
             used_bytes = sum(array.nbytes for array in new_scratch(group.field))
             assert used_bytes <= sizes.MSM_BLOCK_BYTES
+
+
+SUM = """
+import sys
+import numpy as np
+from concurrent.futures import ThreadPoolExecutor
+from kernels.cpu.msm import msm
+from kernels.encoding import encode_points
+from kernels.fields import BN254
+from kernels.parallel import PoolRunner
+
+def status(name):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name))
+
+threads, n, g2 = 2, int(sys.argv[1]), BN254.g2
+points = np.tile(encode_points(g2, [g2.generator]), (n, 1, 1, 1))
+scalars = np.random.default_rng(1).integers(0, 2**60, (n, 4), np.uint64)
+with ThreadPoolExecutor(threads) as pool:
+    run = PoolRunner(pool, threads)
+    msm(g2, points[:2000], scalars[:2000], run)  # kernels and threads are there
+    open("/proc/self/clear_refs", "w").write("5")  # the peak counts from here
+    before = status("VmRSS")
+    msm(g2, points, scalars, run)
+    print(status("VmHWM") - before)
+"""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A key of that many wires, all private."""
+
+    n_variables: int
+    domain_size: int
+    curve: Curve = BN254
+    n_public: int = 0
+    n_coefficients: int = 0
+
+
+def test_the_largest_sum_takes_no_more_memory_than_is_reserved_for_it() -> None:
+    n = 1 << 16
+    done = subprocess.run(
+        [sys.executable, "-c", SUM, str(n)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert 0 < int(done.stdout) <= sizes.msm_bytes(Counts(n, n), threads=2)
