@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         SchedulerConfig,
         SrsConfig,
         SynthesisConfig,
+        TimeoutsConfig,
     )
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "SchedulerConfig",
     "SrsConfig",
     "SynthesisConfig",
+    "TimeoutsConfig",
     "environment",
     "format_size",
     "history_url",

@@ -97,11 +97,15 @@ class MemoryConfig(_Section):
 
 
 class GpusConfig(_Section):
-    """`devices`: ordinals, empty for all. `gpu_threads`: CPU threads of proving, 0 for all processors."""
+    """`devices`: ordinals, empty for all. `gpu_threads`: CPU threads of proving, 0 for all processors.
+
+    `cores`: the processors that these threads keep to, empty for all.
+    """
 
     devices: list[CountOrAuto] = []
     gpu_threads: CountOrAuto = 0
     gpu_workers_per_device: Count = 2
+    cores: list[CountOrAuto] = []
 
 
 class SchedulerConfig(_Section):
@@ -113,9 +117,10 @@ class SchedulerConfig(_Section):
 
 
 class SynthesisConfig(_Section):
-    """`threads`: CPU threads for synthesis, 0 for all processors."""
+    """`threads`: CPU threads for synthesis, 0 for all processors. `cores`: what they keep to, empty: all."""
 
     threads: CountOrAuto = 0
+    cores: list[CountOrAuto] = []
 
 
 class PipelineConfig(_Section):
@@ -128,6 +133,19 @@ class PipelineConfig(_Section):
     enabled: bool = True
     synthesis_lookahead: Annotated[int, Field(ge=0)] = 1
     synthesis_concurrency: CountOrAuto = 0
+
+
+class TimeoutsConfig(_Section):
+    """After which a stage fails, and its proof with it; 0: never. `load` is of one entry.
+
+    `stall`: how long nothing may get on before the log tells what everything waits for; 0: never.
+    """
+
+    load: DurationS = 0.0
+    synthesize: DurationS = 0.0
+    prove: DurationS = 0.0
+    verify: DurationS = 0.0
+    stall: DurationS = 300.0
 
 
 class LoggingConfig(_Section):
@@ -187,6 +205,7 @@ class Config(_Section):
     scheduler: SchedulerConfig = SchedulerConfig()
     synthesis: SynthesisConfig = SynthesisConfig()
     pipeline: PipelineConfig = PipelineConfig()
+    timeouts: TimeoutsConfig = TimeoutsConfig()
     logging: LoggingConfig = LoggingConfig()
     history: HistoryConfig = HistoryConfig()
     circuits: dict[Annotated[str, BeforeValidator(_circuit_name)], CircuitConfig] = {}

@@ -25,6 +25,7 @@ from groth16.inputs import read_inputs
 from groth16.witness import Witness, read_witness
 from groth16.zkey import KeyHeader, read_header
 from kernels.parallel import Run
+from kernels.stop_flag import StopFlag
 from policy import Circuit, Entry
 
 if TYPE_CHECKING:
@@ -46,11 +47,16 @@ class OpenCircuit:
     calculator_key: str | None
     loaders: Mapping[str, Loader]
 
-    def witness_source(self, calculator: WitnessCalculator | None) -> Callable[[], Witness]:
-        """How to get the witness. A calculator that is needed and not given is made when it is called."""
+    def witness_source(
+        self, calculator: WitnessCalculator | None, stop: StopFlag | None = None
+    ) -> Callable[[], Witness]:
+        """How to get the witness. A calculator that is needed and not given is made when it is called.
+
+        Once `stop` is set a calculation ends with Stopped.
+        """
         if self.spec.witness is not None:
             return partial(read_witness, self.spec.witness)
-        return partial(_calculate, self.spec, calculator)
+        return partial(_calculate, self.spec, calculator, stop)
 
     def describe(self, stage: str) -> str:
         """What the stage works on, in a few words."""
@@ -148,10 +154,10 @@ def _load_calculator(path: Path, _run: Run, _first: bool) -> object:
     return WitnessCalculator(path)
 
 
-def _calculate(spec: CircuitSpec, calculator: WitnessCalculator | None) -> Witness:
+def _calculate(spec: CircuitSpec, calculator: WitnessCalculator | None, stop: StopFlag | None) -> Witness:
     assert spec.wasm is not None, "a circuit without a witness has a calculator"
     assert spec.inputs is not None, "a calculator has inputs"
     inputs = read_inputs(spec.inputs)  # before a calculator is compiled for them
     from groth16.witness_calculator import WitnessCalculator
 
-    return (calculator or WitnessCalculator(spec.wasm)).calculate(inputs, spec.inputs)
+    return (calculator or WitnessCalculator(spec.wasm)).calculate(inputs, spec.inputs, stop)

@@ -41,6 +41,7 @@ class Dispatcher:
         self._executing = False
         self._timer: asyncio.TimerHandle | None = None
         self.error: Exception | None = None
+        self.taken = 0  # events
 
     def now_s(self) -> float:
         """Seconds since the run's start."""
@@ -74,6 +75,7 @@ class Dispatcher:
 
     def _take(self, event: Event) -> None:
         at_s = self.now_s()
+        self.taken += 1
         decisions = self._policy.handle(event, at_s)
         self._driver.observe(event, decisions, at_s)
         for decision in decisions:

@@ -9,14 +9,16 @@ from config import Config
 from db import RunState, new_id
 from engine import running
 from engine.circuit import open_circuit
+from engine.ends import ActiveProof, wording
 from engine.errors import EngineError, ProofCancelled, Rejected
-from engine.executor import ActiveProof, Executor, wording
+from engine.executor import Executor
 from engine.ledger import Ledger
 from engine.monitor import MemoryMonitor
 from engine.outputs import Outputs
 from engine.pools import Pools
 from engine.proofs import Progress, ProofRequest, ProofResult, Stage, StageSummary
 from engine.recorder import NoWriter, Recorder, RunLabels, Writer
+from engine.watchdog import Watchdog
 from policy import BudgetPolicy, Cancel, Job, Limits, PartitionId, Policy
 
 log = logging.getLogger("cuzk.engine")
@@ -66,7 +68,8 @@ class Engine:
         if self._ledger is not None:
             self._ledger.join()
         self._pools = Pools(self._config, self._limits)
-        self._executor = Executor(self._policy, self._pools, self._recorder, start_s, self._ledger)
+        timeouts = self._config.timeouts
+        self._executor = Executor(self._policy, self._pools, self._recorder, start_s, timeouts, self._ledger)
         self._recorder.run_started(self._labels, self._config, self._limits)
         self._executor.start()
         self._monitor = MemoryMonitor(
@@ -76,6 +79,12 @@ class Engine:
             self._sample_interval_s,
         )
         self._monitor.start()
+        self._watchdog = Watchdog(
+            lambda: self._executor.dispatcher.taken + self._pools.steps,
+            self._executor.explain_all,
+            timeouts.stall,
+        )
+        self._watchdog.start()
 
     async def __aexit__(
         self,
@@ -175,6 +184,7 @@ class Engine:
     async def _close(self, error: BaseException | None) -> None:
         try:
             await self._executor.close()
+            await self._pools.blocking(self._watchdog.stop)
             self._monitor.stop()
             state, why = self._outcome(error)
             self._recorder.run_ended(

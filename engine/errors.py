@@ -15,3 +15,7 @@ class ProofFailed(EngineError):  # noqa: N818 — says it all
 
 class ProofCancelled(EngineError):  # noqa: N818 — somebody asked for it
     """The proof was cancelled, by a caller or because the engine was shut down."""
+
+
+class StageTimeout(EngineError):  # noqa: N818 — says it all
+    """A stage took longer than the settings allow."""

@@ -3,25 +3,25 @@
 import asyncio
 import logging
 import threading
+from collections import defaultdict
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from db import State
+from config import TimeoutsConfig
 from engine.caches import Caches, Loader
-from engine.circuit import OpenCircuit
 from engine.dispatch import Dispatcher
-from engine.errors import EngineError, ProofCancelled, ProofFailed, Rejected
+from engine.ends import ActiveProof, Ends, wording
+from engine.errors import Rejected
 from engine.freeing import Watched, clear_frames
+from engine.in_flight import InFlight
 from engine.ledger import Ledger
-from engine.outputs import Outputs
-from engine.partition import PartitionRun
+from engine.partition import PartitionRun, limited
 from engine.pools import Pools
-from engine.proofs import Progress
 from engine.recorder import Recorder
 from engine.share import Share
 from engine.timeline import Timeline
 from kernels.parallel import Stopped
+from kernels.stop_flag import StopFlag
 from policy import (
     Cancel,
     Complete,
@@ -52,17 +52,6 @@ log = logging.getLogger("cuzk.engine")
 FREED_WITHIN_S = 5.0
 
 
-@dataclass(eq=False)
-class ActiveProof:
-    """A proof that was submitted; after its end, what its caller may still ask for."""
-
-    name: str
-    circuit: OpenCircuit
-    outputs: Outputs
-    progress: Progress
-    cause: BaseException | None = None  # the first error among its stages
-
-
 class Executor:
     """Executes decisions on the event loop's thread; whatever blocks runs in the pools' threads.
 
@@ -71,14 +60,22 @@ class Executor:
     """
 
     def __init__(
-        self, policy: Policy, pools: Pools, recorder: Recorder, start_s: float, ledger: Ledger | None = None
+        self,
+        policy: Policy,
+        pools: Pools,
+        recorder: Recorder,
+        start_s: float,
+        timeouts: TimeoutsConfig,
+        ledger: Ledger | None = None,
     ) -> None:
         self.proofs: dict[str, ActiveProof] = {}
         self.dispatcher = Dispatcher(policy, self, start_s, self._broken)
         self._policy = policy
         self._share = ledger and Share(ledger, policy, self.dispatcher.send, self.dispatcher.now_s)
-        self._pools, self._recorder = pools, recorder
+        self._pools, self._recorder, self._timeouts = pools, recorder, timeouts
+        self._in_flight: defaultdict[str, InFlight] = defaultdict(InFlight)  # by device
         self._timeline = Timeline(policy, recorder)
+        self._ends = Ends(self.proofs, self._timeline, recorder)
         self._caches = Caches()
         self._loaders: dict[str, Loader] = {}
         self._load_error: Exception | None = None  # while the policy hears of it: the cause of what it fails
@@ -127,6 +124,15 @@ class Executor:
             return f"{sentence}; {self._share.explain()}"
         return sentence
 
+    def explain_all(self) -> list[str]:
+        """A line for each partition that is not at its end."""
+        return [
+            f"{proof.name}: {self.explain(PartitionId(proof_id, index))}"
+            for proof_id, proof in self.proofs.items()
+            if not proof.progress.ended
+            for index in range(proof.progress.partitions)
+        ]
+
     def settle(self) -> None:
         if self._share and not self._closing.is_set():
             self._share.settle()
@@ -146,14 +152,15 @@ class Executor:
             case Synthesize(partition):
                 self._runs[partition] = self._new_run(partition)
                 self._work(partition, self._runs[partition].synthesize())
-            case Prove(partition):
-                self._work(partition, self._runs[partition].prove())
+            case Prove(partition, device):
+                self._work(partition, self._runs[partition].prove(self._in_flight[device]))
             case Complete(job_id):
-                self._complete(job_id, at_s)
+                self._ends.complete(job_id, at_s)
             case Fail(job_id, why):
-                self._fail(job_id, why, at_s)
+                self._ends.fail(job_id, why, at_s, self._load_error)
             case Reject(job_id, why):
-                self._end(job_id, at_s, "failed", Rejected(f"{self.proofs[job_id].name}: {why}"))
+                refusal = Rejected(f"{self.proofs[job_id].name}: {why}")
+                self._ends.end(job_id, at_s, "failed", refusal)
             case WakeAt(wake_at_s):
                 self.dispatcher.wake_at(wake_at_s)
 
@@ -165,16 +172,19 @@ class Executor:
             proof.outputs,
             self._caches,
             self._pools,
+            self._timeouts,
             self.dispatcher.send,
         )
 
     async def _load(self, entry: Entry) -> None:
-        loader = self._loaders[entry.key]
+        loader, stop = self._loaders[entry.key], StopFlag()
         event: Event = Loaded(entry.key)
         try:
-            run = self._pools.synthesis(self._closing.is_set)
-            await self._pools.blocking(self._caches.load, entry.key, loader, run)
-        except Exception as error:
+            run = self._pools.synthesis(lambda: self._closing.is_set() or stop.is_set())
+            with limited("load", self._timeouts.load, stop):
+                await self._pools.blocking(self._caches.load, entry.key, loader, run)
+        except Exception as caught:
+            error = stop.why or caught if isinstance(caught, Stopped) else caught
             clear_frames(error)
             event, self._load_error = LoadFailed(entry.key, wording(error)), error
         log.info("%s", event)
@@ -208,6 +218,8 @@ class Executor:
     async def _give_up(self, partition: PartitionId, error: Exception) -> None:
         """Free what the partition holds, then tell the policy."""
         clear_frames(error)
+        if isinstance(error, Stopped):
+            error = self._runs[partition].work.stop.why or error
         await self._until_free(partition, self._runs[partition].work.release())
         self._forget(partition)
         proof = self.proofs[partition.job_id]
@@ -226,58 +238,15 @@ class Executor:
         self._recorder.partition(partition, measured_bytes=self._runs.pop(partition).work.measured_bytes)
         self._busy.discard(partition)
 
-    def _complete(self, job_id: str, at_s: float) -> None:
-        proof = self.proofs[job_id]
-        try:
-            proof.outputs.publish()
-        except OSError as error:
-            failure = ProofFailed(f"{proof.name}: {proof.outputs.directory}: {error.strerror or error}")
-            failure.__cause__ = error
-            self._end(job_id, at_s, "failed", failure)
-            return
-        self._end(job_id, at_s, "succeeded", None)
-
-    def _fail(self, job_id: str, why: str, at_s: float) -> None:
-        proof = self.proofs[job_id]
-        if why == "cancelled":
-            self._end(job_id, at_s, "cancelled", ProofCancelled(f"{proof.name}: cancelled"))
-            return
-        cause = proof.cause or self._load_error
-        failure = ProofFailed(f"{proof.name}: {why if cause is None else wording(cause)}")
-        failure.__cause__ = cause
-        self._end(job_id, at_s, "failed", failure)
-
-    def _end(self, job_id: str, at_s: float, state: State, error: EngineError | None) -> None:
-        proof = self.proofs[job_id]
-        proof.outputs.discard()
-        self._timeline.ended(job_id, at_s)
-        proof_path = str(proof.outputs.paths(0)[0]) if error is None else None
-        self._recorder.proof(
-            job_id, state, ended_s=at_s, proof_path=proof_path, error=str(error) if error else None
-        )
-        proof.progress.end(error)
-        log.info("%s: %s", proof.name, state if error is None else error)
-
     def _broken(self, error: Exception) -> None:
         """What the policy believes is no longer true: end everything, and tell everyone why."""
         log.error("the engine has stopped", exc_info=error)
         self._closing.set()
         for run in self._runs.values():
             run.work.stop.set()
-        for proof in self.proofs.values():
-            if not proof.progress.ended:
-                failure = EngineError(f"{proof.name}: the engine has stopped: {wording(error)}")
-                failure.__cause__ = error
-                proof.progress.end(failure)
+        self._ends.engine_stopped(error)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def wording(error: BaseException) -> str:
-    """An error in one line: its own words where it was made for people to read, else with its kind."""
-    text = " ".join(str(error).split())
-    known = type(error).__module__.split(".")[0] in ("engine", "groth16", "kernels")
-    return text if known and text else f"{type(error).__name__}: {text}".rstrip(": ")

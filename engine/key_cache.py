@@ -51,11 +51,11 @@ class KeyCache:
         identity = _identity(header.path)
         content = self._content(header.path, identity, run)
         if content is None:
-            return read_matrices(header)
+            return read_matrices(header, run)
         name = f"{content}.matrices-{VERSION}"
         if found := self._mapped(name, header, run):
             return found
-        made = read_matrices(header)
+        made = read_matrices(header, run)
         if _identity(header.path) == identity:  # else it is perhaps not of what was hashed
             self._files.keep(name, lambda path: write_matrices(path, made, run), sizes.matrices_bytes(header))
         return self._mapped(name, header, run) or made

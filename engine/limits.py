@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +80,8 @@ def policy_limits(config: Config, found: Memory | None = None) -> Limits:
         raise EngineError(
             f"gpus.devices is {config.gpus.devices}, but proofs are made on the CPU; leave it empty"
         )
+    _check_cores("synthesis.cores", config.synthesis.cores)
+    _check_cores("gpus.cores", config.gpus.cores)
     pipeline = config.pipeline
     return Limits(
         budget_bytes=budget_bytes(config, found or _memory_with_shared(config)),
@@ -87,6 +90,19 @@ def policy_limits(config: Config, found: Memory | None = None) -> Limits:
         synthesis_lookahead=pipeline.synthesis_lookahead if pipeline.enabled else 0,
         eviction_min_idle_s=config.memory.eviction_min_idle,
     )
+
+
+def _check_cores(key: str, cores: Sequence[int]) -> None:
+    if not cores:
+        return
+    if not hasattr(os, "sched_getaffinity"):
+        raise EngineError(f"{key}: this system cannot keep threads to cores; leave it out")
+    usable = os.sched_getaffinity(0)
+    if missing := sorted(set(cores) - usable):
+        raise EngineError(
+            f"{key} names core {missing[0]}, expected some of those this process may use: "
+            f"{', '.join(map(str, sorted(usable)))}"
+        )
 
 
 def _memory_with_shared(config: Config) -> Memory:

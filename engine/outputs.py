@@ -44,10 +44,17 @@ class Outputs:
         write_public(self._temporary(public_path), public)
 
     def publish(self) -> None:
-        """Give everything written its final name."""
-        while self._written:
-            temporary, path = self._written.popitem()
-            temporary.replace(path)
+        """Give everything written its final name; where that fails, nothing has one. Raises OSError."""
+        published: list[Path] = []
+        try:
+            for temporary, path in list(self._written.items()):
+                temporary.replace(path)
+                del self._written[temporary]
+                published.append(path)
+        except OSError:
+            for path in published:
+                path.unlink()
+            raise
 
     def discard(self) -> None:
         """Remove what was written and not published."""

@@ -1,7 +1,9 @@
 """The threads: one pool for synthesis, one for proving, and those that wait for them."""
 
 import asyncio
-from collections.abc import Callable
+import itertools
+import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
@@ -25,27 +27,44 @@ class Pools:
     """
 
     def __init__(self, config: Config, limits: Limits) -> None:
-        self._synthesis_threads = threads(config.synthesis.threads)
-        self._proving_threads = threads(config.gpus.gpu_threads)
+        synthesis_cores, proving_cores = config.synthesis.cores, config.gpus.cores
+        self._synthesis_threads = threads(config.synthesis.threads or len(synthesis_cores))
+        self._proving_threads = threads(config.gpus.gpu_threads or len(proving_cores))
         stages = limits.synthesis_slots + sum(device.workers for device in limits.devices)
-        self._synthesis = ThreadPoolExecutor(self._synthesis_threads, "synthesis")
-        self._proving = ThreadPoolExecutor(self._proving_threads, "proving")
+        self._synthesis = _pool(self._synthesis_threads, "synthesis", synthesis_cores)
+        self._proving = _pool(self._proving_threads, "proving", proving_cores)
         self._coordinators = ThreadPoolExecutor(stages + OTHER_COORDINATORS, "coordinator")
+        self._steps = itertools.count()
+        self.steps = 0  # how many chunks were begun, at least; it grows while anything gets on
 
-    def synthesis(self, stopped: Callable[[], bool] | None = None) -> PoolRunner:
+    def synthesis(self, stopped: Callable[[], bool]) -> PoolRunner:
         """A run over the synthesis pool that looks at `stopped` before each chunk."""
-        return PoolRunner(self._synthesis, self._synthesis_threads, stopped)
+        return PoolRunner(self._synthesis, self._synthesis_threads, self._counted(stopped))
 
-    def proving(self, stopped: Callable[[], bool] | None = None) -> PoolRunner:
+    def proving(self, stopped: Callable[[], bool]) -> PoolRunner:
         """A run over the proving pool that looks at `stopped` before each chunk."""
-        return PoolRunner(self._proving, self._proving_threads, stopped)
+        return PoolRunner(self._proving, self._proving_threads, self._counted(stopped))
 
     async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that blocks, in a coordinator."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._coordinators, lambda: function(*args, **kwargs))
 
+    def _counted(self, stopped: Callable[[], bool]) -> Callable[[], bool]:
+        def step() -> bool:
+            self.steps = next(self._steps)
+            return stopped()
+
+        return step
+
     def close(self) -> None:
         """End all threads; waits for what they do."""
         for pool in (self._coordinators, self._synthesis, self._proving):
             pool.shutdown()
+
+
+def _pool(count: int, name: str, cores: Sequence[int]) -> ThreadPoolExecutor:
+    """Threads that keep to the cores, where there are some given."""
+    if not cores:
+        return ThreadPoolExecutor(count, name)
+    return ThreadPoolExecutor(count, name, os.sched_setaffinity, (0, cores))

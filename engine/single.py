@@ -82,11 +82,10 @@ def prove_files(
     )
     with outcome.timed("total"), ThreadPoolExecutor(threads, "kernels") as pool:
         work = _prove(spec, pool, threads, outcome, report)
-    from groth16.proof import write_proof, write_public
+    from groth16.proof import write_both
 
     assert work.proof is not None, "a verified proof is there"
-    write_proof(proof, work.proof)
-    write_public(public, work.public)
+    write_both(proof, work.proof, public, work.public)
     return outcome
 
 

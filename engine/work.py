@@ -1,6 +1,5 @@
 """What one partition holds while it is worked on, and nowhere else."""
 
-import threading
 from dataclasses import dataclass, field
 
 from engine.freeing import Watched
@@ -8,7 +7,7 @@ from groth16.proof import Proof
 from groth16.synthesis import Evaluations, Scalars
 from groth16.witness import Witness
 from groth16.zkey import KeyHeader
-from kernels.parallel import Stopped
+from kernels.stop_flag import StopFlag
 
 
 @dataclass(eq=False)
@@ -19,7 +18,7 @@ class Work:
     """
 
     header: KeyHeader
-    stop: threading.Event = field(default_factory=threading.Event)
+    stop: StopFlag = field(default_factory=StopFlag)
     witness: Witness | None = None
     evaluations: Evaluations | None = None  # a, b, c: phase 1
     scalars: Scalars | None = None  # the quotient's values: phase 2
@@ -39,8 +38,7 @@ class Work:
 
     def check_stop(self) -> None:
         """Raise Stopped if the partition is to end."""
-        if self.stop.is_set():
-            raise Stopped
+        self.stop.check()
 
     def _arrays(self) -> list[Scalars]:
         arrays = [] if self.witness is None else [self.witness.values]

@@ -49,7 +49,12 @@ def parse_json(path: str | Path, text: bytes) -> Any:
 def write_json(path: str | Path, value: Any) -> None:
     """Write JSON indented as snarkjs does. Raises InputError if the file cannot be written."""
     with replacing(path) as file:
-        file.write((json.dumps(value, indent=1) + "\n").encode())
+        file.write(json_bytes(value))
+
+
+def json_bytes(value: Any) -> bytes:
+    """JSON indented as snarkjs does."""
+    return (json.dumps(value, indent=1) + "\n").encode()
 
 
 def shown(value: Any) -> str:

@@ -24,6 +24,7 @@ from groth16.zkey import COEFFICIENT_BYTES, KeyHeader, read_header
 from kernels.cpu.vectors import from_montgomery
 from kernels.encoding import ints_to_limbs
 from kernels.fields import Field
+from kernels.parallel import Run, check_stop, serial
 
 TERM = np.dtype([("matrix", "<u4"), ("row", "<u4"), ("wire", "<u4"), ("coefficient", "<u8", (4,))])
 _TERMS_AT_ONCE = 1 << 18  # about 11 MB: bounds what reading takes beyond the result
@@ -64,9 +65,10 @@ class Matrices:
     n_wires: int
 
 
-def read_matrices(key: KeyHeader | str | Path) -> Matrices:
+def read_matrices(key: KeyHeader | str | Path, run: Run = serial) -> Matrices:
     """Read A and B of a key, in two passes over the file and little more memory than the result.
 
+    run: is only looked at for whether to stop, and then Stopped is raised.
     Raises InputError for a term of another matrix, a row or wire beyond the key's, or a coefficient not below
     the modulus.
     """
@@ -75,7 +77,7 @@ def read_matrices(key: KeyHeader | str | Path) -> Matrices:
     counts = np.zeros((_PARTS, header.domain_size), np.int64)
     last_rows = [0] * _PARTS
     sorted_by_row = True
-    for terms in _terms(header):
+    for terms in _terms(header, run):
         _check(header, terms)
         for index, rows in enumerate(part["row"] for part in _parts(fr, terms)):
             if len(rows):
@@ -84,17 +86,18 @@ def read_matrices(key: KeyHeader | str | Path) -> Matrices:
                 last_rows[index] = int(rows[-1])
     targets = _Units(fr, counts[0]), _Others(counts[1]), _Units(fr, counts[2]), _Others(counts[3])
     fill = _fill_in_order if sorted_by_row else _fill_by_row
-    fill(header, targets)
+    fill(header, targets, run)
     a, b = _matrix(fr, *targets[:2]), _matrix(fr, *targets[2:])
     return Matrices(a, b, header.domain_size, header.n_variables)
 
 
-def _terms(header: KeyHeader) -> Iterator[NDArray[Any]]:
+def _terms(header: KeyHeader, run: Run) -> Iterator[NDArray[Any]]:
     """The section's terms in blocks, each (k,) of TERM."""
     remaining = header.n_coefficients
     with open_to_read(header.path) as file:
         file.seek(header.container.sections[4].offset_bytes + 4)
         while remaining:
+            check_stop(run)
             count = min(remaining, _TERMS_AT_ONCE)
             payload = file.read(count * COEFFICIENT_BYTES)
             if len(payload) < count * COEFFICIENT_BYTES:
@@ -165,20 +168,20 @@ def _starts(row_counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return starts
 
 
-def _fill_in_order(header: KeyHeader, targets: Sequence[_Units | _Others]) -> None:
+def _fill_in_order(header: KeyHeader, targets: Sequence[_Units | _Others], run: Run) -> None:
     """Terms that come row after row, as every known writer has them: copy block by block."""
     positions = [0] * len(targets)
-    for terms in _terms(header):
+    for terms in _terms(header, run):
         for index, chosen in enumerate(_parts(header.curve.fr, terms)):
             start, stop = positions[index], positions[index] + len(chosen)
             targets[index].put(slice(start, stop), chosen)
             positions[index] = stop
 
 
-def _fill_by_row(header: KeyHeader, targets: Sequence[_Units | _Others]) -> None:
+def _fill_by_row(header: KeyHeader, targets: Sequence[_Units | _Others], run: Run) -> None:
     """Terms in any order: each goes to the next free place of its row."""
     free = [target.starts[:-1].copy() for target in targets]
-    for terms in _terms(header):
+    for terms in _terms(header, run):
         for index, chosen in enumerate(_parts(header.curve.fr, terms)):
             in_order = chosen[np.argsort(chosen["row"], kind="stable")]
             rows, firsts, counts = np.unique(in_order["row"], return_index=True, return_counts=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groth16 import points_json as pj
-from groth16.json_files import read_json, write_json
+from groth16.json_files import json_bytes, read_json, write_json
+from groth16.output import replacing
 from kernels.fields import Curve
 
 
@@ -38,17 +40,26 @@ def read_proof(path: str | Path) -> Proof:
 
 def write_proof(path: str | Path, proof: Proof) -> None:
     """Write a proof. Raises InputError if the file cannot be written."""
+    write_json(path, _value_of(proof))
+
+
+def write_both(proof_path: Path, proof: Proof, public_path: Path, signals: Sequence[int]) -> None:
+    """Write a proof and its public signals, or neither. Raises InputError if one cannot be written."""
+    with replacing(proof_path) as file:
+        file.write(json_bytes(_value_of(proof)))
+        file.flush()  # both may go to one stream, in this order
+        write_public(public_path, signals)
+
+
+def _value_of(proof: Proof) -> dict[str, Any]:
     g1, g2 = proof.curve.g1, proof.curve.g2
-    write_json(
-        path,
-        {
-            "pi_a": pj.format_point(g1, proof.a),
-            "pi_b": pj.format_point(g2, proof.b),
-            "pi_c": pj.format_point(g1, proof.c),
-            "protocol": "groth16",
-            "curve": proof.curve.snarkjs_name,
-        },
-    )
+    return {
+        "pi_a": pj.format_point(g1, proof.a),
+        "pi_b": pj.format_point(g2, proof.b),
+        "pi_c": pj.format_point(g1, proof.c),
+        "protocol": "groth16",
+        "curve": proof.curve.snarkjs_name,
+    }
 
 
 def read_public(path: str | Path, curve: Curve) -> list[int]:

@@ -20,6 +20,7 @@ from groth16.errors import InputError
 from groth16.inputs import flatten
 from groth16.witness import Witness
 from kernels.fields import Curve, curve_of_scalar_modulus
+from kernels.stop_flag import StopFlag
 
 _PAGE_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 20  # through which a witness leaves the calculator
@@ -68,7 +69,9 @@ class WitnessCalculator:
     def __init__(self, path: str | Path) -> None:
         """Compile a .wasm file. Raises InputError if it is none, or not one that circom 2 made."""
         self.path = Path(path)
-        self._engine = wasmtime.Engine()
+        config = wasmtime.Config()
+        config.epoch_interruption = True  # how a calculation is stopped; it costs nothing measurable
+        self._engine = wasmtime.Engine(config)
         self._gather = wasmtime.Module(self._engine, _GATHER)
         with open_to_read(self.path) as file:
             code = file.read()
@@ -88,13 +91,28 @@ class WitnessCalculator:
                 f"{path}: has no {min(missing)}, it was not made by circom 2: compile it with that"
             )
 
-    def calculate(self, inputs: Mapping[str, Any], source: str | Path = "the inputs") -> Witness:
+    def calculate(
+        self, inputs: Mapping[str, Any], source: str | Path = "the inputs", stop: StopFlag | None = None
+    ) -> Witness:
         """The witness for inputs as in circom's JSON files (see `inputs`); `source` is the file's name.
 
         Raises InputError for an unknown signal or one with too few or too many values, by name; for missing
-        ones; and for inputs that violate the circuit, with the template and line that circom reports.
+        ones; and for inputs that violate the circuit, with the template and line that circom reports. Raises
+        Stopped soon after `stop` is set.
         """
+        stop = stop or StopFlag()
+        with stop.interrupting(self._engine.increment_epoch):
+            while True:
+                try:
+                    return self._calculate(inputs, source)
+                except wasmtime.Trap as trap:
+                    if trap.trap_code != wasmtime.TrapCode.INTERRUPT:
+                        raise
+                    stop.check()  # else it was another calculation's stop, which all of this circuit see
+
+    def _calculate(self, inputs: Mapping[str, Any], source: str | Path) -> Witness:
         with wasmtime.Store(self._engine) as store:
+            store.set_epoch_deadline(1)
             instance = _Instance(store, self._module, self.path)
             signals = flatten(inputs, instance.curve.fr.modulus, source)
             instance.set_inputs(signals)
@@ -148,6 +166,8 @@ class _Instance:
         try:
             return int(function(self._store, *arguments) or 0)
         except (wasmtime.Trap, wasmtime.WasmtimeError) as error:
+            if isinstance(error, wasmtime.Trap) and error.trap_code == wasmtime.TrapCode.INTERRUPT:
+                raise
             first_line = str(error).splitlines()[0]
             raise InputError(f"{self._path}: the calculator failed ({first_line})") from error
 

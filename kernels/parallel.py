@@ -36,7 +36,7 @@ class PoolRunner:
             raise ValueError(f"threads must be at least 1, not {threads}")
         self.threads = threads
         self._executor = executor
-        self._stopped = stopped
+        self.stopped = stopped
 
     def __call__(self, kernel: Callable[..., Any], arguments: Sequence[Arguments]) -> list[Any]:
         futures: list[Future[Any]] = []
@@ -51,9 +51,15 @@ class PoolRunner:
         return [future.result() for future in futures]
 
     def _step(self, kernel: Callable[..., Any], arguments: Arguments) -> Any:
-        if self._stopped is not None and self._stopped():
-            raise Stopped
+        check_stop(self)
         return kernel(*arguments)
+
+
+def check_stop(run: Run) -> None:
+    """Raise Stopped if what `run` works for is to end; for work between two calls of `run`."""
+    stopped = getattr(run, "stopped", None)
+    if stopped is not None and stopped():
+        raise Stopped
 
 
 def threads_of(run: Run) -> int:

@@ -77,7 +77,12 @@ def test_the_file_of_cuzk_is_read_as_it_is() -> None:
         "eviction_min_idle": 600.0,
         "ledger": home() / f"memory-{socket.gethostname()}.json",
     }
-    assert config.gpus.model_dump() == {"devices": [0, 1], "gpu_threads": 32, "gpu_workers_per_device": 1}
+    assert config.gpus.model_dump() == {
+        "devices": [0, 1],
+        "gpu_threads": 32,
+        "gpu_workers_per_device": 1,
+        "cores": [],
+    }
     assert config.pipeline.model_dump() == {
         "enabled": False,
         "synthesis_lookahead": 3,

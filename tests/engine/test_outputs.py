@@ -53,3 +53,15 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         Rejected, match=r"file/below: cannot write proofs there \(.+\); choose another folder"
     ):
         Outputs(tmp_path / "file" / "below", 1, "token").prepare()
+
+
+def test_where_one_file_cannot_have_its_name_none_has(tmp_path: Path) -> None:
+    outputs = Outputs(tmp_path, 2, "token")
+    for index in range(2):
+        outputs.write(index, some_proof(), [])
+    (tmp_path / "public_1.json").mkdir()
+    (tmp_path / "public_1.json" / "in the way").touch()
+    with pytest.raises(OSError, match="public_1"):
+        outputs.publish()
+    outputs.discard()
+    assert [path.name for path in tmp_path.iterdir()] == ["public_1.json"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from groth16.matrices import Matrices, Matrix, read_matrices
 from groth16.r1cs import read_r1cs
 from groth16.zkey import read_header
 from kernels.encoding import limbs_to_ints
+from kernels.parallel import PoolRunner, Stopped
 from tests.groth16 import oracle
 from tests.groth16.samples import CURVES, rebuilt, refuses, sample
 from tests.groth16.test_r1cs import rows_of
@@ -135,3 +137,11 @@ def test_a_key_that_shrinks_between_head_and_matrices_is_refused(tmp_path: Path)
     header = read_header(path)
     path.write_bytes(path.read_bytes()[: header.container.sections[4].offset_bytes + 50])
     refuses(lambda _: read_matrices(header), path, "became shorter")
+
+
+def test_reading_stops_between_two_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = iter([False, False, True])
+    monkeypatch.setattr("groth16.matrices._TERMS_AT_ONCE", 1)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(Stopped):
+        read_matrices(sample("bn254", "sample.zkey"), PoolRunner(pool, 1, lambda: next(asked)))
+    assert list(asked) == []

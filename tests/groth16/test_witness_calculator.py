@@ -14,6 +14,8 @@ from groth16.errors import InputError
 from groth16.witness import read_witness
 from groth16.witness_calculator import WitnessCalculator
 from kernels.fields import CURVES as CURVES_BY_NAME
+from kernels.parallel import Stopped
+from kernels.stop_flag import StopFlag
 from tests.groth16.samples import CURVES, FOLDER, refuses, sample
 
 
@@ -157,3 +159,28 @@ def test_a_trap_is_an_error_of_the_input(tmp_path: Path, monkeypatch: pytest.Mon
     path = wat(circom_like(init="unreachable"), tmp_path / "module.wasm")
     monkeypatch.setattr(module, "curve_of_scalar_modulus", lambda _: CURVES_BY_NAME["bn254"])
     refuses(lambda path: WitnessCalculator(path).calculate({}), path, "the calculator failed")
+
+
+def test_a_calculation_stops_in_the_middle_and_others_begin_again(
+    calculator: WitnessCalculator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, expected = module._Instance.set_inputs, calculator.calculate(inputs()).values
+    stop, begun = StopFlag(), []
+
+    def set_inputs(instance: Any, signals: Any) -> None:
+        begun.append(signals)
+        if len(begun) == 1:
+            stop.set()  # as another thread does while this one is in the module's code
+        real(instance, signals)
+
+    monkeypatch.setattr(module._Instance, "set_inputs", set_inputs)
+    with pytest.raises(Stopped):
+        calculator.calculate(inputs(), stop=stop)
+    with pytest.raises(Stopped):
+        calculator.calculate(inputs(), stop=stop)  # not even begun
+    assert len(begun) == 1
+    begun.clear()
+    stop = StopFlag()
+    with stop.interrupting(calculator._engine.increment_epoch):  # of another calculation beside it
+        assert np.array_equal(calculator.calculate(inputs()).values, expected)
+    assert len(begun) == 2

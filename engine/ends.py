@@ -1,0 +1,82 @@
+"""How proofs end: their files published, their rows closed, their callers told."""
+
+import logging
+from dataclasses import dataclass
+
+from db import State
+from engine.circuit import OpenCircuit
+from engine.errors import EngineError, ProofCancelled, ProofFailed
+from engine.outputs import Outputs
+from engine.proofs import Progress
+from engine.recorder import Recorder
+from engine.timeline import Timeline
+
+log = logging.getLogger("cuzk.engine")
+
+
+@dataclass(eq=False)
+class ActiveProof:
+    """A proof that was submitted; after its end, what its caller may still ask for."""
+
+    name: str
+    circuit: OpenCircuit
+    outputs: Outputs
+    progress: Progress
+    cause: BaseException | None = None  # the first error among its stages
+
+
+class Ends:
+    """Ends proofs as the policy decides; `proofs` is by id."""
+
+    def __init__(self, proofs: dict[str, ActiveProof], timeline: Timeline, recorder: Recorder) -> None:
+        self._proofs, self._timeline, self._recorder = proofs, timeline, recorder
+
+    def complete(self, job_id: str, at_s: float) -> None:
+        """Every partition is verified: the proof succeeds if its files can be published."""
+        proof = self._proofs[job_id]
+        try:
+            proof.outputs.publish()
+        except OSError as error:
+            failure = ProofFailed(f"{proof.name}: {proof.outputs.directory}: {error.strerror or error}")
+            failure.__cause__ = error
+            self.end(job_id, at_s, "failed", failure)
+            return
+        self.end(job_id, at_s, "succeeded", None)
+
+    def fail(self, job_id: str, why: str, at_s: float, load_error: Exception | None) -> None:
+        """The job has failed, or was cancelled; load_error is the cause where no stage of its own failed."""
+        proof = self._proofs[job_id]
+        if why == "cancelled":
+            self.end(job_id, at_s, "cancelled", ProofCancelled(f"{proof.name}: cancelled"))
+            return
+        cause = proof.cause or load_error
+        failure = ProofFailed(f"{proof.name}: {why if cause is None else wording(cause)}")
+        failure.__cause__ = cause
+        self.end(job_id, at_s, "failed", failure)
+
+    def end(self, job_id: str, at_s: float, state: State, error: EngineError | None) -> None:
+        """The proof is over; what was written and not published is removed."""
+        proof = self._proofs[job_id]
+        proof.outputs.discard()
+        self._timeline.ended(job_id, at_s)
+        proof_path = str(proof.outputs.paths(0)[0]) if error is None else None
+        self._recorder.proof(
+            job_id, state, ended_s=at_s, proof_path=proof_path, error=str(error) if error else None
+        )
+        proof.progress.end(error)
+        log.info("%s: %s", proof.name, state if error is None else error)
+
+    def engine_stopped(self, error: Exception) -> None:
+        """Tell everyone who waits, after a mistake of ours."""
+        for proof in self._proofs.values():
+            if not proof.progress.ended:
+                failure = EngineError(f"{proof.name}: the engine has stopped: {wording(error)}")
+                failure.__cause__ = error
+                proof.progress.end(failure)
+
+
+def wording(error: BaseException) -> str:
+    """An error in one line: its own words where it was made for people to read, else with its kind."""
+    text = " ".join(str(error).split())
+    known = type(error).__module__.split(".")[0] in ("engine", "groth16", "kernels")
+    return text if known and text else f"{type(error).__name__}: {text}".rstrip(": ")

@@ -1,0 +1,41 @@
+"""Two pools of their own size, kept to their own cores where the settings say so."""
+
+import os
+import threading
+
+import pytest
+
+from config import Config, GpusConfig, MemoryConfig, SynthesisConfig
+from engine import EngineError, policy_limits
+from engine.limits import Memory
+from engine.pools import Pools
+from policy import Device, Limits
+
+LIMITS = Limits(1, 1, (Device("cpu", 1),))
+CORES = sorted(os.sched_getaffinity(0))
+FOUND = Memory(1 << 40, 1 << 40, "the machine")
+
+
+def where() -> tuple[str, set[int]]:
+    return threading.current_thread().name, os.sched_getaffinity(0)
+
+
+def test_threads_keep_to_their_cores_and_others_are_left_alone() -> None:
+    config = Config(synthesis=SynthesisConfig(cores=CORES[:1]), gpus=GpusConfig(gpu_threads=3))
+    pools = Pools(config, LIMITS)
+    synthesis, proving = pools.synthesis(lambda: False), pools.proving(lambda: False)
+    assert (synthesis.threads, proving.threads) == (1, 3)
+    name, cores = synthesis(where, [()])[0]
+    assert name.startswith("synthesis")
+    assert cores == {CORES[0]}
+    name, cores = proving(where, [()])[0]
+    assert name.startswith("proving")
+    assert cores == set(CORES)
+    assert pools.steps == 1  # the second step, counted from 0
+    pools.close()
+
+
+def test_cores_that_are_not_there_are_refused_by_name() -> None:
+    config = Config(memory=MemoryConfig(total_budget=1), gpus=GpusConfig(cores=[CORES[0], 1 << 20]))
+    with pytest.raises(EngineError, match=r"gpus\.cores names core 1048576, expected some of those"):
+        policy_limits(config, FOUND)

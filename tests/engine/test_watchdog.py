@@ -1,0 +1,68 @@
+"""A run that does not get on says what it waits for and where its threads are."""
+
+import asyncio
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+
+from config import TimeoutsConfig
+from engine import CircuitSpec, Engine, ProofRequest, stages
+from engine.watchdog import Watchdog
+from tests.engine.support import CONFIG, limits_for, run, until
+
+
+def test_a_stalled_run_is_explained_once_and_then_ever_less_often(
+    multiplier: CircuitSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    let_go, real = threading.Event(), stages.prove_points
+
+    def deaf(*arguments: object) -> object:  # a kernel that never comes back
+        let_go.wait(60)
+        return real(*arguments)
+
+    monkeypatch.setattr(stages, "prove_points", deaf)
+    config = CONFIG.model_copy(update={"timeouts": TimeoutsConfig(stall=0.05)})
+
+    async def steps() -> None:
+        async with Engine(config, limits_for(multiplier, 1)) as running:
+            ids = [running.submit(ProofRequest(multiplier, name, tmp_path / name)) for name in ("a", "b")]
+            await until(lambda: caplog.text.count("nothing has got on") == 2)
+            let_go.set()
+            for each in ids:
+                await running.result(each)
+
+    with caplog.at_level(logging.ERROR, "cuzk.engine"):
+        run(steps())
+    assert "a: " in caplog.text
+    assert "b: " in caplog.text
+    assert "waits for memory" in caplog.text
+    assert "thread coordinator_" in caplog.text
+    assert "in deaf" in caplog.text
+
+
+def test_a_blocked_event_loop_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    blocked = threading.Event()
+
+    async def steps() -> None:
+        dog = Watchdog(lambda: 0, lambda: ["never asked"], 0.05)
+        dog.start()
+        blocked.wait(4)  # on the loop's own thread
+        await asyncio.to_thread(dog.stop)
+
+    asyncio.run(steps())
+    assert "the event loop does not answer" in caplog.text
+    assert "test_watchdog.py" in caplog.text
+
+
+def test_nothing_to_do_is_no_stall(caplog: pytest.LogCaptureFixture) -> None:
+    async def steps() -> None:
+        asked = []
+        dog = Watchdog(lambda: 0, lambda: asked.append(1) or [], 0.02)
+        dog.start()
+        await until(lambda: len(asked) > 1)
+        await asyncio.to_thread(dog.stop)
+
+    asyncio.run(steps())
+    assert caplog.text == ""
