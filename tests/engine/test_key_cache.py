@@ -176,9 +176,9 @@ def test_a_key_replaced_while_it_is_read_is_kept_under_no_name(
 ) -> None:
     real = key_cache.read_matrices
 
-    def replacing(header: Any) -> Matrices:
+    def replacing(header: Any, run: Any) -> Matrices:
         zkey.touch()
-        return real(header)
+        return real(header, run)
 
     monkeypatch.setattr(key_cache, "read_matrices", replacing)
     KeyCache(files).matrices(read_header(zkey), serial)
