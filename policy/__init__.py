@@ -4,6 +4,7 @@ No clock, thread, lock, file or random number; the same events always give the s
 """
 
 from policy.budget_policy import BudgetPolicy
+from policy.capacity import Capacity, capacities
 from policy.decisions import (
     Admit,
     Complete,
@@ -20,10 +21,12 @@ from policy.decisions import (
 from policy.errors import CodecError, PolicyError, ProtocolError
 from policy.events import (
     Cancel,
+    DeviceOutOfMemory,
     Event,
     Failed,
     Loaded,
     LoadFailed,
+    Measured,
     Proved,
     QuotientDone,
     Resized,
@@ -44,11 +47,13 @@ __all__ = [
     "Admit",
     "BudgetPolicy",
     "Cancel",
+    "Capacity",
     "Circuit",
     "CodecError",
     "Complete",
     "Decision",
     "Device",
+    "DeviceOutOfMemory",
     "Entry",
     "Event",
     "Evict",
@@ -60,6 +65,7 @@ __all__ = [
     "Load",
     "LoadFailed",
     "Loaded",
+    "Measured",
     "PartitionId",
     "PartitionState",
     "Policy",
@@ -81,4 +87,5 @@ __all__ = [
     "WaitCause",
     "WakeAt",
     "WantedShare",
+    "capacities",
 ]

@@ -1,12 +1,14 @@
 """Admission by bytes: a partition starts when its working set and its missing entries fit the budget."""
 
+from collections.abc import Callable
+
 from policy.budget import Budget
-from policy.cache import CachedEntry, EntryCache
+from policy.cache import CachedEntry
 from policy.model import Circuit, Limits
 from policy.protocol import WaitCause, WantedShare
 from policy.refusals import budget_refusal
 from policy.scheduler import Scheduler
-from policy.waiting import Group
+from policy.waiting import Group, WaitingRoom
 from policy.wording import bytes_text
 from policy.work import Work
 
@@ -14,48 +16,61 @@ from policy.work import Work
 class RoomInBytes:
     """Room is what is free, and what idle entries would free: the least recently used first.
 
-    Entries idle for less than `min_idle_s` are spared, unless nothing else can let work start.
+    Entries idle for less than the minimum are spared, and so are those that work before it in turn waits for,
+    unless nothing else can let work start.
     """
 
-    def __init__(self, budget: Budget, cache: EntryCache, min_idle_s: float) -> None:
-        assert budget.limit_bytes is not None
-        self._budget = budget
-        self._total_bytes = budget.limit_bytes
+    def __init__(self, work: Work) -> None:
+        assert work.budget.limit_bytes is not None
+        self._budget, self._cache, self._circuits = work.budget, work.cache, work.circuits
+        self._total_bytes = work.budget.limit_bytes
         self._share_bytes: int | None = None  # None: all of it
-        self._cache = cache
-        self._min_idle_s = min_idle_s
         self.wake_at_s: float | None = None
-        self._next_evictable_s: float | None = None
-        self._spared_s = min_idle_s
+        self._forced = False
         self._now_s = 0.0
 
-    def refusal(self, circuit: Circuit) -> str | None:
-        return budget_refusal(circuit, self._total_bytes)
+    def refusal(self, circuit: Circuit, working_bytes: int) -> str | None:
+        return budget_refusal(circuit, working_bytes, self._total_bytes)
 
     def most_bytes(self, now_s: float, forced: bool) -> int:
-        self._spared_s, self._now_s = 0.0 if forced else self._min_idle_s, now_s
-        evictable_bytes, self._next_evictable_s = self._cache.long_idle(self._spared_s, now_s)
+        self._forced, self._now_s = forced, now_s
+        if self._cache.young:
+            self._cache.grow_old(now_s)
+        evictable_bytes = self._cache.idle_bytes if forced else self._cache.old_bytes
         return evictable_bytes - self._budget.lacking(0)
 
-    def wanted(self, needed_bytes: int) -> None:
-        if (
-            self._next_evictable_s is not None
-            and self._budget.lacking(needed_bytes) <= self._cache.idle_bytes
-        ):
-            self._ask_to_wake(self._next_evictable_s)
+    def free_bytes(self) -> int:
+        return -self._budget.lacking(0)
+
+    def wanted(self, waiting: WaitingRoom, hot: bool, cold: bool) -> None:
+        at_s = self._cache.next_old_s()
+        if at_s is not None:
+            least_bytes = waiting.line.least_bytes(hot, cold)
+            if self._budget.lacking(least_bytes) <= self._cache.idle_bytes:
+                self._ask_to_wake(at_s)
 
     def evictions_for(self, group: Group) -> list[CachedEntry] | None:
         lacking_bytes = self._budget.lacking(group.needed_bytes)
         if lacking_bytes <= 0:
             return []
-        evictions = self._cache.plan_eviction(lacking_bytes, keep=group.keys)
+        evictions = self._plan(group, lacking_bytes, self._forced)
         if not evictions:
             return None
-        evictable_s = evictions[-1].idle_since_s + self._spared_s
-        if evictable_s <= self._now_s:
+        old_s = evictions[-1].idle_since_s + self._cache.min_idle_s
+        if self._forced or old_s <= self._now_s:
             return evictions
-        self._ask_to_wake(evictable_s)
+        self._ask_to_wake(old_s)
         return None
+
+    def _plan(self, group: Group, lacking_bytes: int, forced: bool) -> list[CachedEntry]:
+        return self._cache.plan_eviction(lacking_bytes, self._spared(group, forced))
+
+    def _spared(self, group: Group, forced: bool) -> Callable[[str], bool]:
+        """Whether an entry has to stay: the group needs it itself, or, unless forced, work before it does."""
+        keys, rank, wanted_before = group.circuit.keys, group.rank, self._circuits.wanted_before
+        if forced:
+            return lambda key: key in keys
+        return lambda key: key in keys or wanted_before(key, rank)
 
     def _ask_to_wake(self, at_s: float) -> None:
         if self.wake_at_s is None or at_s < self.wake_at_s:
@@ -70,11 +85,16 @@ class RoomInBytes:
         self._budget.resize(self._limit_bytes)
 
     @property
+    def cause(self) -> WaitCause:
+        return WaitCause.MEMORY if self._limit_bytes == self._total_bytes else WaitCause.SHARE
+
+    @property
     def _limit_bytes(self) -> int:
         return self._total_bytes if self._share_bytes is None else min(self._share_bytes, self._total_bytes)
 
     def wanted_share(self, group: Group, now_s: float, forced: bool) -> WantedShare | None:
-        evictable_bytes = self._cache.evictable_bytes(0.0 if forced else self._min_idle_s, now_s, group.keys)
+        min_idle_s = 0.0 if forced else self._cache.min_idle_s
+        evictable_bytes = self._cache.evictable_bytes(min_idle_s, now_s, self._spared(group, forced))
         most_bytes = self._budget.reserved_bytes + group.needed_bytes
         least_bytes = most_bytes - evictable_bytes
         if least_bytes <= self._limit_bytes or least_bytes > self._total_bytes:
@@ -84,32 +104,22 @@ class RoomInBytes:
     def excess(self) -> list[CachedEntry]:
         return self._cache.plan_shrinking(self._budget.lacking(0))
 
-    def lack(self, group: Group, now_s: float) -> tuple[WaitCause, str] | None:
-        lacking_bytes = self._budget.lacking(group.needed_bytes)
-        if lacking_bytes <= 0:
-            return None
-        evictions = self._cache.plan_eviction(lacking_bytes, keep=group.keys)
-        free_bytes = max(0, -self._budget.lacking(0))
-        if not evictions and self._budget.reserved_bytes + group.needed_bytes <= self._total_bytes:
+    def lack(self, group: Group, now_s: float) -> str:
+        free_text = bytes_text(max(0, self.free_bytes()))
+        if self.cause is WaitCause.SHARE:
             return (
-                WaitCause.SHARE,
-                f"memory that other processes hold: it needs {bytes_text(group.needed_bytes)}, and of this"
-                f" process's share, {bytes_text(self._limit_bytes)} of {bytes_text(self._total_bytes)},"
-                f" {bytes_text(free_bytes)} are free",
+                f"it needs {bytes_text(group.needed_bytes)}, and of this process's share,"
+                f" {bytes_text(self._limit_bytes)} of {bytes_text(self._total_bytes)}, {free_text} are free"
             )
         text = (
-            f"memory: it needs {bytes_text(group.needed_bytes)}, and of the budget of"
-            f" {bytes_text(self._total_bytes)} {bytes_text(free_bytes)} are free"
+            f"it needs {bytes_text(group.needed_bytes)}, and of the budget of"
+            f" {bytes_text(self._total_bytes)} {free_text} are free"
         )
+        evictions = self._plan(group, self._budget.lacking(group.needed_bytes), forced=False)
         if not evictions:
-            return (
-                WaitCause.MEMORY,
-                f"{text} and {bytes_text(self._cache.idle_bytes)} held by idle SRS and PCE",
-            )
-        wait_s = evictions[-1].idle_since_s + self._min_idle_s - now_s
-        if wait_s <= 0:
-            return None
-        return WaitCause.MEMORY, f"{text}; idle SRS and PCE may be evicted for it in {wait_s:.1f} s"
+            return f"{text} and {bytes_text(self._cache.idle_bytes)} held by idle SRS and PCE"
+        wait_s = evictions[-1].idle_since_s + self._cache.min_idle_s - now_s
+        return f"{text}; idle SRS and PCE may be evicted for it in {max(0.0, wait_s):.1f} s"
 
 
 class BudgetPolicy(Scheduler):
@@ -117,4 +127,4 @@ class BudgetPolicy(Scheduler):
 
     def __init__(self, limits: Limits) -> None:
         work = Work(limits, Budget(limits.budget_bytes))
-        super().__init__(limits, work, RoomInBytes(work.budget, work.cache, limits.eviction_min_idle_s))
+        super().__init__(limits, work, RoomInBytes(work))

@@ -1,7 +1,8 @@
 """The SRS and PCE in host memory: who uses them, which are idle, and which of those could go."""
 
 from collections import OrderedDict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from policy.budget import Budget, Reservation
 from policy.model import Circuit, Entry
@@ -10,26 +11,40 @@ from policy.model import Circuit, Entry
 class CachedEntry:
     """An entry that is loading or in memory. Loading counts as in use; idle is neither loading nor used."""
 
-    __slots__ = ("entry", "idle_since_s", "loading", "reservation", "users")
+    __slots__ = ("asked_s", "entry", "idle_since_s", "load_s", "loading", "reservation", "users")
 
-    def __init__(self, entry: Entry, reservation: Reservation) -> None:
+    def __init__(self, entry: Entry, reservation: Reservation, now_s: float) -> None:
         self.entry = entry
         self.reservation = reservation
         self.loading = True
         self.users = 0
         self.idle_since_s = 0.0
+        self.asked_s = now_s
+        self.load_s = 0.0  # what the load took
+
+    @property
+    def reload_cost(self) -> float:
+        """Seconds for each byte that its end would free."""
+        return self.load_s / max(1, self.entry.size_bytes)
 
 
 class EntryCache:
-    """Entries by key, their bytes reserved in `budget` from the decision to load until the one to evict."""
+    """Entries by key, their bytes reserved in `budget` from the decision to load until the one to evict.
 
-    def __init__(self, budget: Budget) -> None:
+    Idle ones are old once they have been so for `min_idle_s`, else young. Both are kept least recently used
+    first; of those that became idle at the same time, the one that is cheapest to load again first.
+    """
+
+    def __init__(self, budget: Budget, min_idle_s: float = 0.0) -> None:
         self._budget = budget
+        self.min_idle_s = min_idle_s
         self._entries: dict[str, CachedEntry] = {}
-        self._idle: OrderedDict[str, CachedEntry] = OrderedDict()  # least recently used first
-        self._expected: dict[str, list[int]] = {}  # of unfinished jobs: size and number of them
-        self.idle_bytes = 0
+        self.old: OrderedDict[str, CachedEntry] = OrderedDict()
+        self.young: OrderedDict[str, CachedEntry] = OrderedDict()
+        self.old_bytes = 0
+        self.idle_bytes = 0  # old and young
         self.loading = 0
+        self.changes = 0  # of what is idle
 
     def __iter__(self) -> Iterator[CachedEntry]:
         return iter(self._entries.values())
@@ -37,48 +52,11 @@ class EntryCache:
     def find(self, key: str) -> CachedEntry | None:
         return self._entries.get(key)
 
-    def conflict(self, circuit: Circuit) -> str | None:
-        """What is wrong, if a key of the circuit is known here with another size."""
-        for entry in circuit.entries:
-            cached, expected = self._entries.get(entry.key), self._expected.get(entry.key)
-            for size_bytes in (cached and cached.entry.size_bytes, expected and expected[0]):
-                if size_bytes is not None and size_bytes != entry.size_bytes:
-                    return (
-                        f"entry {entry.key} has {entry.size_bytes} bytes here, {size_bytes} bytes elsewhere;"
-                        " a file that was replaced must get another key"
-                    )
-        return None
-
-    def expect(self, circuit: Circuit) -> None:
-        """A job of this circuit begins: until it ends the sizes of its entries stand."""
-        for entry in circuit.entries:
-            self._expected.setdefault(entry.key, [entry.size_bytes, 0])[1] += 1
-
-    def expect_no_longer(self, circuit: Circuit) -> None:
-        for entry in circuit.entries:
-            expected = self._expected[entry.key]
-            expected[1] -= 1
-            if not expected[1]:
-                del self._expected[entry.key]
-
-    def missing_bytes(self, circuit: Circuit) -> int:
-        """Bytes of the circuit's entries that are neither in memory nor being loaded."""
-        entries = self._entries
-        return sum([entry.size_bytes for entry in circuit.entries if entry.key not in entries])
-
-    def in_memory(self, circuit: Circuit) -> bool:
-        """Whether a partition of the circuit would have nothing to wait for."""
-        for entry in circuit.entries:
-            cached = self._entries.get(entry.key)
-            if cached is None or cached.loading:
-                return False
-        return True
-
-    def acquire(self, circuit: Circuit) -> tuple[list[CachedEntry], list[Entry]]:
+    def acquire(self, circuit: Circuit, now_s: float) -> tuple[list[CachedEntry], list[Entry]]:
         """Use every entry of the circuit: the entries as cached, and those to load for it."""
         to_load = [entry for entry in circuit.entries if entry.key not in self._entries]
         for entry in to_load:
-            self._entries[entry.key] = CachedEntry(entry, self._budget.reserve(entry.size_bytes))
+            self._entries[entry.key] = CachedEntry(entry, self._budget.reserve(entry.size_bytes), now_s)
         self.loading += len(to_load)
         used = [self._entries[entry.key] for entry in circuit.entries]
         for cached in used:
@@ -89,17 +67,21 @@ class EntryCache:
 
     def release(self, used: Iterable[CachedEntry], now_s: float) -> None:
         """End one partition's use of the entries."""
+        idle: list[CachedEntry] = []
         for cached in used:
             cached.users -= 1
             assert cached.users >= 0, f"{cached.entry.key} given back more often than taken"
             if not cached.users and not cached.loading:
-                self._now_idle(cached, now_s)
+                idle.append(cached)
+        if idle:
+            self._now_idle(idle, now_s)
 
     def loaded(self, cached: CachedEntry, now_s: float) -> None:
         cached.loading = False
+        cached.load_s = now_s - cached.asked_s
         self.loading -= 1
         if not cached.users:
-            self._now_idle(cached, now_s)
+            self._now_idle([cached], now_s)
 
     def load_failed(self, cached: CachedEntry) -> None:
         """Forget the entry; those who use it must have given it back."""
@@ -114,55 +96,80 @@ class EntryCache:
         self._no_longer_idle(cached)
         self._forget(cached)
 
-    def plan_eviction(self, lacking_bytes: int, keep: Container[str]) -> list[CachedEntry]:
+    def grow_old(self, now_s: float) -> None:
+        """Young entries that have idled for long enough become old ones."""
+        while self.young:
+            key, cached = next(iter(self.young.items()))
+            if cached.idle_since_s + self.min_idle_s > now_s:
+                break
+            self.changes += 1
+            del self.young[key]
+            self.old[key] = cached
+            self.old_bytes += cached.entry.size_bytes
+
+    def next_old_s(self) -> float | None:
+        """When the next entry will be old; None if none will by time alone."""
+        for cached in self.young.values():
+            return cached.idle_since_s + self.min_idle_s
+        return None
+
+    def evictable_bytes(self, min_idle_s: float, now_s: float, spare: Callable[[str], bool]) -> int:
+        """Bytes of entries that have idled for `min_idle_s` and longer, but for those that have to stay."""
+        return sum(
+            cached.entry.size_bytes
+            for key, cached in chain(self.old.items(), self.young.items())
+            if cached.idle_since_s + min_idle_s <= now_s and not spare(key)
+        )
+
+    def plan_eviction(
+        self, lacking_bytes: int, spare: Callable[[str], bool] = lambda _key: False
+    ) -> list[CachedEntry]:
         """The idle entries, least recently used first, whose end frees `lacking_bytes`; [] if it cannot be.
 
         None of them is superfluous: without any one of them the rest would not do. The last is the one
-        used most recently.
+        used most recently. `spare` says of a key that its entry has to stay.
         """
         plan: list[CachedEntry] = []
         surplus_bytes = -lacking_bytes
-        for key, cached in self._idle.items():
+        for key, cached in chain(self.old.items(), self.young.items()):
             if surplus_bytes >= 0:
                 break
-            if key not in keep:
+            if not spare(key):
                 plan.append(cached)
                 surplus_bytes += cached.entry.size_bytes
         return _without_superfluous(plan, surplus_bytes) if surplus_bytes >= 0 else []
 
-    def long_idle(self, min_idle_s: float, now_s: float) -> tuple[int, float | None]:
-        """Bytes idle for `min_idle_s` and longer, and when the next entry will be, if there is one."""
-        size_bytes = 0
-        for cached in self._idle.values():
-            if cached.idle_since_s + min_idle_s > now_s:
-                return size_bytes, cached.idle_since_s + min_idle_s
-            size_bytes += cached.entry.size_bytes
-        return size_bytes, None
-
-    def evictable_bytes(self, min_idle_s: float, now_s: float, keep: Container[str]) -> int:
-        """Bytes of the entries that are idle for `min_idle_s` and longer, but for those to keep."""
-        return sum(
-            cached.entry.size_bytes
-            for key, cached in self._idle.items()
-            if key not in keep and cached.idle_since_s + min_idle_s <= now_s
-        )
-
     def plan_shrinking(self, excess_bytes: int) -> list[CachedEntry]:
         """As many bytes of the excess as idle entries hold, the least recently used first."""
-        return self.plan_eviction(min(excess_bytes, self.idle_bytes), keep=()) if excess_bytes > 0 else []
+        return self.plan_eviction(min(excess_bytes, self.idle_bytes)) if excess_bytes > 0 else []
 
     def _forget(self, cached: CachedEntry) -> None:
         del self._entries[cached.entry.key]
         cached.reservation.release()
 
-    def _now_idle(self, cached: CachedEntry, now_s: float) -> None:
-        cached.idle_since_s = now_s
-        self._idle[cached.entry.key] = cached
-        self.idle_bytes += cached.entry.size_bytes
+    def _now_idle(self, entries: list[CachedEntry], now_s: float) -> None:
+        self.changes += 1
+        for cached in entries:
+            cached.idle_since_s = now_s
+            self.idle_bytes += cached.entry.size_bytes
+        while self.young and next(reversed(self.young.values())).idle_since_s == now_s:
+            entries.insert(0, self.young.popitem()[1])
+        if len(entries) > 1:
+            entries.sort(key=_reload_cost)
+        for cached in entries:
+            self.young[cached.entry.key] = cached
 
     def _no_longer_idle(self, cached: CachedEntry) -> None:
-        del self._idle[cached.entry.key]
-        self.idle_bytes -= cached.entry.size_bytes
+        self.changes += 1
+        key, size_bytes = cached.entry.key, cached.entry.size_bytes
+        if self.young.pop(key, None) is None:
+            del self.old[key]
+            self.old_bytes -= size_bytes
+        self.idle_bytes -= size_bytes
+
+
+def _reload_cost(cached: CachedEntry) -> float:
+    return cached.reload_cost
 
 
 def _without_superfluous(plan: list[CachedEntry], surplus_bytes: int) -> list[CachedEntry]:

@@ -1,10 +1,11 @@
 """Events, decisions and limits as JSON-able values and back, for the recorded log of a run.
 
 A message is its fields and its class name under "type"; a partition is [job id, index], a priority its name.
+A field that is not there has its default, as in a message of a version that did not know it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -68,7 +69,7 @@ def _fields_of(message: Any) -> Json:
 
 
 def _encode(value: Any) -> Any:
-    if value is None or type(value) in (int, float, str):
+    if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, Priority):
         return value.name.lower()
@@ -79,7 +80,8 @@ def _encode(value: Any) -> Any:
 
 def _instance(kind: type[_T], value: Mapping[str, Any]) -> _T:
     hints = get_type_hints(kind)
-    if value.keys() != hints.keys():
+    needed = {field.name for field in fields(kind) if field.default is MISSING}  # type: ignore[arg-type]
+    if not needed <= value.keys() <= hints.keys():
         raise ValueError(f"its fields are {', '.join(value)}, expected {', '.join(hints)}")
     return kind(**{name: _decode(hints[name], item) for name, item in value.items()})
 
@@ -94,7 +96,7 @@ def _decode(hint: Any, value: Any) -> Any:
         return tuple([_decode(get_args(hint)[0], item) for item in value])
     if isinstance(hint, UnionType):
         return None if value is None else _decode(get_args(hint)[0], value)
-    if hint in (int, float, str, NoneType):
+    if hint in (bool, int, float, str, NoneType):
         return _scalar(hint, value)
     return _instance(hint, value)
 

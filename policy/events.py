@@ -45,6 +45,33 @@ class QuotientDone:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """The most that the partition's working set has really taken. Optional, at any time until it has ended.
+
+    Later partitions of the circuit reserve by it. So it has to count everything: arrays, scratch memory and
+    what a witness calculator takes.
+    """
+
+    partition: PartitionId
+    working_bytes: int
+
+    def __post_init__(self) -> None:
+        if self.working_bytes < 0:
+            raise ValueError(f"working_bytes is {self.working_bytes}, expected at least 0")
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceOutOfMemory:
+    """The device that proves the partition had no memory left: no proof, and the partition holds nothing now.
+
+    It waits again, first of its job, and fewer of its circuit go to a device at once from now on. Alone on
+    its device it would fail again, so then its job fails.
+    """
+
+    partition: PartitionId
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
     """The proof exists, the working set is freed, the worker too. The driver goes on to verify."""
 
@@ -109,6 +136,8 @@ Event = (
     | LoadFailed
     | Synthesized
     | QuotientDone
+    | Measured
+    | DeviceOutOfMemory
     | Proved
     | Verified
     | Failed

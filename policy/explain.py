@@ -1,12 +1,24 @@
 """Questions about the present state: who runs, what is held, and what a partition waits for."""
 
-from policy.model import Limits, PartitionId
+from collections.abc import Iterable
+
+from policy.capacity import Capacity, capacities
+from policy.line import NEVER
+from policy.model import Circuit, Limits, PartitionId
 from policy.protocol import WaitCause, WantedShare
 from policy.records import JobRecord, PartitionRecord
 from policy.room import Room
 from policy.states import PartitionState
+from policy.waiting import Group
+from policy.waits import NONE
 from policy.wording import bytes_text, count_text
 from policy.work import Work
+
+_LACKING = {
+    WaitCause.MEMORY: "memory",
+    WaitCause.SHARE: "memory that other processes hold",
+    WaitCause.CONCURRENCY: "concurrency",
+}
 
 
 class Queries:
@@ -35,14 +47,12 @@ class Queries:
         return not self._work.jobs
 
     def wanted_share(self, now_s: float) -> WantedShare | None:
-        stages, stalled = self._work.stages, self._work.stalled
-        may_synthesize, may_load = stages.may_synthesize(), stages.may_load()
-        for group in self._work.waiting.candidates():
-            self._work.look_up(group)
-            if may_synthesize if group.in_memory else may_load:
-                wanted = self._room.wanted_share(group, now_s, stalled)
-                if wanted is not None:
-                    return wanted
+        work = self._work
+        hot, cold = work.stages.open_to()
+        for group in work.waiting.fitting(NEVER, hot, cold):
+            wanted = self._room.wanted_share(group, now_s, work.stalled())
+            if wanted is not None:
+                return wanted
         return None
 
     def device_reserved_bytes(self, device: str) -> int:
@@ -60,10 +70,30 @@ class Queries:
         return [record.id for job in self._work.jobs.values() for record in job.live.values()]
 
     def wait_cause(self, partition: PartitionId) -> WaitCause | None:
-        return self._account(partition)[0]
+        job, state = self._job(partition), self.state(partition)
+        if state is PartitionState.WAITING:
+            return job.circuit.groups[job.job.priority].waited.cause
+        record = job.live.get(partition.index)
+        return record.waited.cause if record is not None else None
+
+    def waits(self, partition: PartitionId) -> dict[WaitCause, float]:
+        job = self._work.closed.get(partition.job_id) or self._job(partition)
+        state, record = job.state(partition.index), job.live.get(partition.index)
+        if record is not None:
+            return dict(record.waited.read(self._now_s))
+        if job.left is None and state is PartitionState.WAITING:
+            group = job.circuit.groups[job.job.priority]
+            return dict(job.waited_in_line(partition.index, group.waited.read(self._now_s)))
+        if partition.index in job.ended and partition.index in job.past:
+            return dict(job.past[partition.index])
+        return dict(job.waited_in_line(partition.index, NONE))
+
+    def capacity(self, circuits: Iterable[Circuit]) -> tuple[Capacity, ...]:
+        known = {circuit.name: self._work.circuits.estimate(circuit) for circuit in circuits}
+        return capacities(self._limits, circuits, lambda circuit: known[circuit.name])
 
     def explain(self, partition: PartitionId) -> str:
-        return f"{partition} {self._account(partition)[1]}"
+        return f"{partition} {self._account(partition)}"
 
     def _job(self, partition: PartitionId) -> JobRecord:
         try:
@@ -71,44 +101,56 @@ class Queries:
         except KeyError:
             raise KeyError(partition) from None
 
-    def _account(self, partition: PartitionId) -> tuple[WaitCause | None, str]:
+    def _account(self, partition: PartitionId) -> str:
         job, state = self._job(partition), self.state(partition)
         if state is PartitionState.WAITING:
-            cause, text = self._why_waiting(job)
-            before = partition.index - job.next_index
-            turn = f", after {count_text(before, 'partition')} of its job" if before else ""
-            return cause, f"waits for {text}{turn}"
+            return f"waits for {self._why_waiting(job)}{self._after_others(job, partition)}"
         if state is PartitionState.LOADING:
-            return WaitCause.LOAD, f"waits for {self._loads_of(job.live[partition.index])} to load"
+            return f"waits for {self._loads_of(job.live[partition.index])} to load"
         if state is PartitionState.READY:
-            cause, text = self._why_not_synthesizing()
-            return cause, f"waits for {text}"
+            return f"waits for {self._gate(job.live[partition.index].waited.cause)}"
         if state is PartitionState.SYNTHESIZED:
-            return WaitCause.DEVICE, f"waits for a device: {self._device_text(job)}"
-        return None, f"is {state.value}"
+            return f"waits for a device: {self._device_text(job)}"
+        return f"is {state.value}"
 
-    def _why_waiting(self, job: JobRecord) -> tuple[WaitCause, str]:
+    def _after_others(self, job: JobRecord, partition: PartitionId) -> str:
+        before = 0 if partition.index in job.again else len(job.again) + partition.index - job.next_index
+        return f", after {count_text(before, 'partition')} of its job" if before else ""
+
+    def _why_waiting(self, job: JobRecord) -> str:
         """Of the first job of the group, whom the others of the group follow."""
-        group = self._work.waiting.group_of(job)
-        self._work.look_up(group)
-        lack = self._room.lack(group, self._now_s)
-        if lack is not None:
-            return lack
-        if group not in self._work.waiting.candidates():
-            return WaitCause.TURN, "its turn: a job that was overtaken too often goes first"
-        if group.in_memory:
-            return self._why_not_synthesizing()
-        slots = self._limits.synthesis_slots
-        return WaitCause.TURN, f"its turn: {count_text(slots, 'partition')} before it load or are ready"
+        group, waiting = job.circuit.groups[job.job.priority], self._work.waiting
+        cause = group.waited.cause
+        if cause is WaitCause.BATCH:
+            return self._batch_text(group)
+        if cause is not self._room.cause:
+            return self._gate(cause)
+        holder, what = waiting.holder, _LACKING[self._room.cause]
+        if holder is None or group.rank <= holder.rank:
+            return f"{what}: {self._room.lack(group, self._now_s)}"
+        name, times = holder.head.job.id, count_text(holder.overtaken, "time")
+        return f"{what}: {name} was overtaken {times} and goes first; {self._room.lack(holder, self._now_s)}"
 
-    def _why_not_synthesizing(self) -> tuple[WaitCause, str]:
+    def _gate(self, cause: WaitCause | None) -> str:
         stages, slots = self._work.stages, self._limits.synthesis_slots
-        if stages.synthesizing >= slots:
-            return WaitCause.SYNTHESIS_SLOT, f"a synthesis slot: {stages.synthesizing} of {slots} are taken"
-        if not stages.lookahead_open():
-            waiting = count_text(len(stages.synthesized), "synthesized partition")
-            return WaitCause.LOOKAHEAD, f"the devices: {waiting} before it, none idle"
-        return WaitCause.TURN, "its turn"
+        if cause is WaitCause.SYNTHESIS_SLOT:
+            return f"a synthesis slot: {stages.synthesizing} of {slots} are taken"
+        if cause is WaitCause.TURN:
+            return f"its turn: {count_text(slots, 'partition')} before it load or are ready"
+        if not stages.bytes_open():
+            ahead, most = bytes_text(stages.ahead_bytes), bytes_text(self._limits.lookahead_bytes or 0)
+            return f"the devices: working sets of {ahead} wait before it, the lookahead is {most}"
+        waiting = count_text(len(stages.synthesized), "synthesized partition")
+        return f"the devices: {waiting} before it, none idle"
+
+    def _batch_text(self, group: Group) -> str:
+        assert group.gathers_since_s is not None, "only those that gather wait for a batch"
+        wait_s = group.gathers_since_s + self._limits.max_batch_wait_s - self._now_s
+        return (
+            f"its batch: {count_text(len(group.jobs), 'proof')} of {self._limits.max_batch_size} are there,"
+            f" and their SRS and PCE ({bytes_text(group.circuit.missing_bytes)}) have no room beside the"
+            f" others; they go on in {wait_s:.1f} s at the latest"
+        )
 
     def _loads_of(self, record: PartitionRecord) -> str:
         loading = [cached.entry for cached in record.entries if cached.loading]
@@ -118,4 +160,4 @@ class Queries:
         idle = self._work.stages.devices.idle_workers
         if not idle:
             return "no worker is idle"
-        return f"{bytes_text(job.job.circuit.device_bytes)} of its memory are not free"
+        return f"{bytes_text(job.circuit.estimate.device_bytes)} of its memory are not free"

@@ -5,7 +5,7 @@ from policy.cache import CachedEntry
 from policy.model import Circuit, Limits
 from policy.protocol import WaitCause, WantedShare
 from policy.scheduler import Scheduler
-from policy.waiting import Group
+from policy.waiting import Group, WaitingRoom
 from policy.wording import count_text
 from policy.work import Work
 
@@ -20,13 +20,20 @@ class RoomInNumber:
         self._partitions_at_once = partitions_at_once
         self.wake_at_s: float | None = None
 
-    def refusal(self, _circuit: Circuit) -> str | None:
+    @property
+    def cause(self) -> WaitCause:
+        return WaitCause.CONCURRENCY
+
+    def refusal(self, _circuit: Circuit, _working_bytes: int) -> str | None:
         return None
 
     def most_bytes(self, _now_s: float, _forced: bool) -> int:
         return _UNBOUNDED if self._work.holding < self._partitions_at_once else -1
 
-    def wanted(self, _needed_bytes: int) -> None:
+    def free_bytes(self) -> int:
+        return self.most_bytes(0.0, False)
+
+    def wanted(self, _waiting: WaitingRoom, _hot: bool, _cold: bool) -> None:
         return None
 
     def evictions_for(self, _group: Group) -> list[CachedEntry] | None:
@@ -44,11 +51,9 @@ class RoomInNumber:
     def excess(self) -> list[CachedEntry]:
         return []
 
-    def lack(self, _group: Group, _now_s: float) -> tuple[WaitCause, str] | None:
-        if self._work.holding < self._partitions_at_once:
-            return None
+    def lack(self, _group: Group, _now_s: float) -> str:
         running = count_text(self._work.holding, "partition")
-        return WaitCause.CONCURRENCY, f"concurrency: {running} of {self._partitions_at_once} at once run"
+        return f"{running} of {self._partitions_at_once} at once run"
 
 
 class FixedConcurrency(Scheduler):

@@ -58,6 +58,9 @@ class Circuit:
         _at_least(f"device_bytes of {self.name}", self.device_bytes, 0)
         _unique(f"entry of circuit {self.name}", (entry.key for entry in self.entries))
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # of all fields it would cost more than most decisions
+
     @property
     def working_bytes(self) -> int:
         return self.phase1_bytes + self.phase2_bytes
@@ -69,15 +72,22 @@ class Circuit:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A proof of `partitions` partitions. `id` must differ from that of every unfinished job."""
+    """A proof of `partitions` partitions. `id` must differ from that of every unfinished job.
+
+    `due_s`: when it should be done, on the clock of `Policy.handle`. It moves the proof's turn forward as
+    that time comes near; a proof that is late is still made.
+    """
 
     id: str
     circuit: Circuit
     partitions: int = 1
     priority: Priority = Priority.NORMAL
+    due_s: float | None = None
 
     def __post_init__(self) -> None:
         _at_least(f"partitions of job {self.id}", self.partitions, 1)
+        if self.due_s is not None and not isfinite(self.due_s):
+            raise ValueError(f"due_s of job {self.id} is {self.due_s}, expected a time that comes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,13 @@ class Limits:
     eviction_min_idle_s  an entry used less than this ago is evicted only if nothing else could help
     overtake_limit       partitions that may be admitted past a waiting one before it holds the line
     ageing_s             waiting this long is worth one level of priority
+    lookahead_bytes      nothing is admitted while the working sets that have no device yet take this much or
+                         more, except for a worker that is idle; None: the budget is the only bound
+    sort_by_type         work that would have to evict what others wait for lets the next of its priority go
+                         first that fits beside what is in memory, as often as `overtake_limit` lets it
+    max_batch_size       proofs of one circuit that go together: as many take one turn, and where they would
+                         have to evict others' entries, the first waits for the rest; 1: no batches
+    max_batch_wait_s     the longest that the first of a batch waits for the rest
     """
 
     budget_bytes: int
@@ -115,6 +132,10 @@ class Limits:
     eviction_min_idle_s: float = 0.0
     overtake_limit: int = 10
     ageing_s: float = 600.0
+    lookahead_bytes: int | None = None
+    sort_by_type: bool = True
+    max_batch_size: int = 1
+    max_batch_wait_s: float = 10.0
 
     def __post_init__(self) -> None:
         _at_least("budget_bytes", self.budget_bytes, 1)
@@ -124,6 +145,10 @@ class Limits:
         _at_least("eviction_min_idle_s", self.eviction_min_idle_s, 0)
         _at_least("overtake_limit", self.overtake_limit, 0)
         _at_least("ageing_s", self.ageing_s, 0)
+        _at_least("max_batch_size", self.max_batch_size, 1)
+        _at_least("max_batch_wait_s", self.max_batch_wait_s, 0)
+        if self.lookahead_bytes is not None:
+            _at_least("lookahead_bytes", self.lookahead_bytes, 1)
         _unique("device", (device.name for device in self.devices))
 
 

@@ -1,11 +1,13 @@
 """What a driver may ask of a policy."""
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from policy.capacity import Capacity
 from policy.decisions import Decision
 from policy.events import Event
-from policy.model import Limits, PartitionId
+from policy.model import Circuit, Limits, PartitionId
 from policy.states import PartitionState
 
 
@@ -19,7 +21,12 @@ class WaitCause(Enum):
     SYNTHESIS_SLOT = "synthesis slot"
     LOOKAHEAD = "lookahead"
     DEVICE = "device"
+    DEVICE_MEMORY = "device memory"  # a worker idles, and its device has no room
+    BATCH = "batch"  # others of its circuit, before it has other entries evicted
     CONCURRENCY = "concurrency"  # of FixedConcurrency
+
+    # Enum's own hash is a Python function, and waits are counted by cause.
+    __hash__ = object.__hash__
 
 
 class WantedShare(NamedTuple):
@@ -71,6 +78,15 @@ class Policy(Protocol):
 
     def wait_cause(self, partition: PartitionId) -> WaitCause | None:
         """None if it waits for nothing of ours: it runs, or has ended. KeyError as `state`."""
+
+    def waits(self, partition: PartitionId) -> dict[WaitCause, float]:
+        """Seconds that the partition has waited so far, by cause; together they are all that it has waited.
+
+        Of a partition of a job that is unfinished or has ended with the last event; KeyError for any other.
+        """
+
+    def capacity(self, circuits: Iterable[Circuit]) -> tuple[Capacity, ...]:
+        """How many partitions of each of the circuits fit, by what is known of them now."""
 
     def explain(self, partition: PartitionId) -> str:
         """One sentence, with numbers: what the partition does or waits for. KeyError as `state`."""

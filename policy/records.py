@@ -2,30 +2,75 @@
 
 from policy.budget import Reservation
 from policy.cache import CachedEntry
+from policy.circuits import CircuitRecord, Rank
 from policy.devices import DeviceWorkers
 from policy.errors import ProtocolError
 from policy.model import Job, PartitionId
-from policy.states import TERMINAL, TRANSITIONS, PartitionState, Trigger
+from policy.states import TRANSITIONS, PartitionState, Trigger
+from policy.waits import NONE, Seconds, Waited, added, difference
 
 
 class JobRecord:
-    """An unfinished job. Partitions from `next_index` on still wait; they need no record of their own."""
+    """An unfinished job. Its partitions that wait for admission need no record of their own."""
 
-    __slots__ = ("ended", "job", "live", "next_index", "place", "rank", "started", "verified", "why")
+    __slots__ = (
+        "again",
+        "circuit",
+        "ended",
+        "job",
+        "joined",
+        "left",
+        "live",
+        "next_index",
+        "past",
+        "place",
+        "rank",
+        "rejoined",
+        "started",
+        "started_s",
+        "verified",
+        "waits_in_line",
+        "why",
+    )
 
-    def __init__(self, job: Job, effective_s: float, sequence: int) -> None:
+    def __init__(self, job: Job, circuit: CircuitRecord, effective_s: float, sequence: int) -> None:
         self.job = job
-        self.rank = (effective_s, sequence)
+        self.circuit = circuit
+        self.rank: Rank = (effective_s, sequence)
         self.place = (effective_s, 1, sequence)
+        self.waits_in_line = False
         self.started = False
-        self.next_index = 0
+        self.started_s = 0.0
+        self.next_index = 0  # from this one on they were never admitted
+        self.again: list[int] = []  # admitted before, and waiting once more
         self.live: dict[int, PartitionRecord] = {}
         self.ended: dict[int, PartitionState] = {}
         self.verified = 0
         self.why: str | None = None  # why it fails, from the moment it is known
+        # What the group had waited when the job, or one of those that wait again, came to it, and left it.
+        self.joined: Seconds = NONE
+        self.rejoined: dict[int, Seconds] = {}
+        self.left: Seconds | None = None
+        self.past: dict[int, Seconds] = {}  # what partitions had waited when they ended, or came back
 
-    def waits(self, index: int) -> bool:
-        return self.why is None and self.next_index <= index < self.job.partitions
+    @property
+    def waits(self) -> bool:
+        """Whether a partition is left to admit."""
+        return self.next_index < self.job.partitions or bool(self.again)
+
+    def is_waiting(self, index: int) -> bool:
+        if self.why is not None or index in self.ended:
+            return False
+        return self.next_index <= index < self.job.partitions or index in self.again
+
+    def next_waiting(self) -> int:
+        return self.again[0] if self.again else self.next_index
+
+    def take_next(self) -> int:
+        if self.again:
+            return self.again.pop(0)
+        self.next_index += 1
+        return self.next_index - 1
 
     def state(self, index: int) -> PartitionState:
         if not 0 <= index < self.job.partitions:
@@ -34,6 +79,11 @@ class JobRecord:
             return self.live[index].state
         waiting = PartitionState.WAITING if self.why is None else PartitionState.CANCELLED
         return self.ended.get(index, waiting)
+
+    def waited_in_line(self, index: int, group: Seconds) -> Seconds:
+        """What a partition has waited so far that waits now, or did until it `left`."""
+        joined = self.rejoined.get(index, self.joined)
+        return added(self.past.get(index, NONE), difference(self.left or group, joined))
 
 
 class PartitionRecord:
@@ -47,22 +97,26 @@ class PartitionRecord:
         "job",
         "loads_left",
         "overtaken",
+        "phase1_bytes",
         "reservation",
         "slot",
         "state",
+        "waited",
     )
 
-    def __init__(self, job: JobRecord, index: int, reservation: Reservation) -> None:
+    def __init__(self, job: JobRecord, index: int, reservation: Reservation, waited: Seconds) -> None:
         self.id = PartitionId(job.job.id, index)
         self.job = job
         self.state = PartitionState.WAITING
         self.behind = PartitionState.WAITING  # while stopping: how far its work has come
         self.reservation: Reservation | None = reservation
+        self.phase1_bytes = job.circuit.estimate.phase1_bytes  # of the reservation
         self.entries: list[CachedEntry] = []
         self.loads_left = 0
         self.slot = False
         self.device: DeviceWorkers | None = None
         self.overtaken = 0
+        self.waited = Waited(waited)
 
     def advance(self, trigger: Trigger) -> PartitionState:
         """Go to the state that follows; ProtocolError, with nothing changed, if none does."""
@@ -81,10 +135,6 @@ class PartitionRecord:
     def order(self) -> tuple[tuple[float, int, int], int]:
         """Whose turn it is among those that wait for a slot or a device: whole proofs first."""
         return (self.job.place, self.id.index)
-
-    @property
-    def ended(self) -> bool:
-        return self.state in TERMINAL
 
 
 def illegal(trigger: Trigger, partition: PartitionId, state: PartitionState) -> ProtocolError:

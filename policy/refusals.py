@@ -4,14 +4,16 @@ from policy.model import Circuit, Device
 from policy.wording import bytes_text
 
 
-def budget_refusal(circuit: Circuit, budget_bytes: int) -> str | None:
+def budget_refusal(circuit: Circuit, working_bytes: int, budget_bytes: int) -> str | None:
     """Even alone, a partition holds its working set and all its entries together."""
-    needed_bytes = circuit.entries_bytes + circuit.working_bytes
+    needed_bytes = circuit.entries_bytes + working_bytes
     if needed_bytes <= budget_bytes:
         return None
+    measured = "" if working_bytes == circuit.working_bytes else ", as measured"
     return (
         f"one partition of {circuit.name} needs {bytes_text(needed_bytes)}:"
-        f" {bytes_text(circuit.entries_bytes)} SRS and PCE, {bytes_text(circuit.working_bytes)} working set;"
+        f" {bytes_text(circuit.entries_bytes)} SRS and PCE,"
+        f" {bytes_text(working_bytes)} working set{measured};"
         f" the budget is {bytes_text(budget_bytes)}; a budget of {needed_bytes} bytes would do"
     )
 

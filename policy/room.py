@@ -5,15 +5,19 @@ from typing import Protocol
 from policy.cache import CachedEntry
 from policy.model import Circuit
 from policy.protocol import WaitCause, WantedShare
-from policy.waiting import Group
+from policy.waiting import Group, WaitingRoom
 
 
 class Room(Protocol):
     wake_at_s: float | None
     """When room comes to be by time alone, as far as the last questions showed; None if it does not."""
 
-    def refusal(self, circuit: Circuit, /) -> str | None:
-        """Why a partition of the circuit can never have room, if so."""
+    @property
+    def cause(self) -> WaitCause:
+        """What those wait for who have no room."""
+
+    def refusal(self, circuit: Circuit, working_bytes: int, /) -> str | None:
+        """Why a partition of the circuit that takes `working_bytes` can never have room, if so."""
 
     def most_bytes(self, now_s: float, forced: bool, /) -> int:
         """Nothing that needs more bytes than this has room now. Asked before `evictions_for`.
@@ -21,8 +25,11 @@ class Room(Protocol):
         `forced`: nothing runs or loads, so nothing but room made now can let work start.
         """
 
-    def wanted(self, needed_bytes: int, /) -> None:
-        """The least that was refused for `most_bytes`: a reason to wake, if time alone makes room for it."""
+    def free_bytes(self) -> int:
+        """As `most_bytes`, with no entry evicted."""
+
+    def wanted(self, waiting: WaitingRoom, hot: bool, cold: bool, /) -> None:
+        """Nothing hot or cold had room: a reason to wake, if time alone makes room for any of it."""
 
     def evictions_for(self, group: Group, /) -> list[CachedEntry] | None:
         """The entries to evict so that one partition of the group has room; None if it has none now."""
@@ -39,5 +46,5 @@ class Room(Protocol):
     def excess(self) -> list[CachedEntry]:
         """What has to be evicted since budget or share was lowered below what is reserved."""
 
-    def lack(self, group: Group, now_s: float, /) -> tuple[WaitCause, str] | None:
-        """What `evictions_for` misses, for people; None where there is room."""
+    def lack(self, group: Group, now_s: float, /) -> str:
+        """What a partition of the group has too little of, with numbers, for people."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from policy.admission import Admission
 from policy.decisions import (
     Admit,
     Complete,
@@ -20,10 +21,12 @@ from policy.decisions import (
 from policy.errors import ProtocolError
 from policy.events import (
     Cancel,
+    DeviceOutOfMemory,
     Event,
     Failed,
     Loaded,
     LoadFailed,
+    Measured,
     Proved,
     QuotientDone,
     Resized,
@@ -34,7 +37,7 @@ from policy.events import (
     Verified,
 )
 from policy.explain import Queries
-from policy.model import Limits
+from policy.model import Circuit, Limits
 from policy.refusals import device_refusal
 from policy.room import Room
 from policy.states import PartitionState
@@ -62,12 +65,15 @@ class Scheduler(Queries):
         super().__init__(limits, work, room)
         self._wake_at_s: float | None = None  # the Tick that the driver owes us
         self._shrunk = False  # budget or share may be lower than what is reserved
+        self._admission = Admission(work, room, limits.sort_by_type)
         self._handlers: dict[type, Callable[[Any, float], None]] = {
             Submit: self._submit,
             Loaded: self._loaded,
             LoadFailed: self._load_failed,
             Synthesized: self._synthesized,
             QuotientDone: self._quotient_done,
+            Measured: self._measured,
+            DeviceOutOfMemory: self._device_out_of_memory,
             Proved: self._proved,
             Verified: self._verified,
             Failed: self._failed,
@@ -84,6 +90,8 @@ class Scheduler(Queries):
         if not now_s >= self._now_s:
             raise ProtocolError(f"{type(event).__name__} at {now_s} s, after an event at {self._now_s} s")
         decisions = self._work.decisions = []
+        if self._work.closed:
+            self._work.closed = {}
         handler(event, now_s)
         self._now_s = now_s
         if len(decisions) > 1:
@@ -94,17 +102,23 @@ class Scheduler(Queries):
         job = event.job
         if job.id in self._work.jobs:
             raise ProtocolError(f"Submit of job {job.id}, which is unfinished, expected another id")
-        circuit = job.circuit
-        why = (
-            self._work.cache.conflict(circuit)
+        known = self._work.circuits.find(job.circuit)
+        if known is None or not known.groups:  # else one like it waits, so it can run
+            why = self._refusal(job.circuit)
+            if why is not None:
+                self._work.decisions.append(Reject(job.id, why))
+                return
+        first = self._work.take(job, now_s + job.priority * self._limits.ageing_s, now_s)
+        if first or (self._wake_at_s is not None and now_s >= self._wake_at_s):
+            self._start(now_s)  # else one like it waits before it, and in vain
+
+    def _refusal(self, circuit: Circuit) -> str | None:
+        circuits = self._work.circuits
+        return (
+            circuits.conflict(circuit)
             or device_refusal(circuit, self._limits.devices)
-            or self._room.refusal(circuit)
+            or self._room.refusal(circuit, circuits.estimate(circuit).working_bytes)
         )
-        if why is not None:
-            self._work.decisions.append(Reject(job.id, why))
-            return
-        self._work.take(job, now_s + job.priority * self._limits.ageing_s)
-        self._start(now_s)
 
     def _loaded(self, event: Loaded, now_s: float) -> None:
         self._work.loaded(self._work.loading_entry(event), now_s)
@@ -116,17 +130,37 @@ class Scheduler(Queries):
 
     def _synthesized(self, event: Synthesized, now_s: float) -> None:
         record = self._work.find(event, event.partition)
-        state = record.advance(Synthesized)
-        self._work.stages.free_slot(record)
-        if state is PartitionState.SYNTHESIZED:
-            self._work.stages.put_synthesized(record)
+        record.advance(Synthesized)
+        self._work.stages.synthesis_ended(record, now_s)
         self._start(now_s)
 
     def _quotient_done(self, event: QuotientDone, now_s: float) -> None:
         record = self._work.find(event, event.partition)
         record.advance(QuotientDone)
         assert record.reservation is not None, f"{record.id} proves without a reservation"
-        record.reservation.release_part(record.job.job.circuit.phase1_bytes)
+        record.reservation.release_part(record.phase1_bytes)
+        self._start(now_s)
+
+    def _measured(self, event: Measured, now_s: float) -> None:
+        circuit = self._work.find(event, event.partition).job.circuit
+        if circuit.estimate.measured(event.working_bytes):
+            self._fail_what_never_fits(now_s)
+            self._work.waiting.needs_changed(circuit, now_s)
+            self._start(now_s)
+
+    def _device_out_of_memory(self, event: DeviceOutOfMemory, now_s: float) -> None:
+        work, record = self._work, self._work.find(event, event.partition)
+        device, estimate = record.device, record.job.circuit.estimate
+        if record.state is PartitionState.STOPPING or device is None or device.device.memory_bytes is None:
+            helps = False
+        else:
+            helps = estimate.crowded(device.device.memory_bytes, device.busy)
+        if helps:
+            work.come_again(record, now_s)
+        else:
+            work.end(record, DeviceOutOfMemory if record.state is PartitionState.STOPPING else Failed, now_s)
+            why = f"{record.id} was alone on its device, whose memory was too little for it"
+            work.fail(record.job, why, now_s)
         self._start(now_s)
 
     def _proved(self, event: Proved, now_s: float) -> None:
@@ -139,11 +173,12 @@ class Scheduler(Queries):
         record = self._work.find(event, event.partition)
         if self._work.end(record, Verified, now_s) is PartitionState.VERIFIED:
             record.job.verified += 1
+            record.job.circuit.estimate.job_s = now_s - record.job.started_s
         self._work.close_if_ended(record.job)  # memory and workers are as before, so nothing can start
 
     def _failed(self, event: Failed, now_s: float) -> None:
         job = self._work.jobs.get(event.partition.job_id)
-        if job is not None and job.waits(event.partition.index):
+        if job is not None and job.is_waiting(event.partition.index):
             job.ended[event.partition.index] = PartitionState.FAILED
         else:
             record = self._work.find(event, event.partition)
@@ -162,12 +197,15 @@ class Scheduler(Queries):
         self._limits = replace(self._limits, budget_bytes=event.budget_bytes)
         self._room.resize(event.budget_bytes)
         self._shrunk = True
+        self._fail_what_never_fits(now_s)
+        self._start(now_s)
+
+    def _fail_what_never_fits(self, now_s: float) -> None:
         for job in list(self._work.jobs.values()):
-            if job.why is None and job.next_index < job.job.partitions:
-                why = self._room.refusal(job.job.circuit)
+            if job.why is None and job.waits:
+                why = self._room.refusal(job.job.circuit, job.circuit.estimate.working_bytes)
                 if why is not None:
                     self._work.fail(job, why, now_s)
-        self._start(now_s)
 
     def _shared(self, event: Shared, now_s: float) -> None:
         self._room.share(event.share_bytes)
@@ -179,42 +217,28 @@ class Scheduler(Queries):
         self._start(now_s)
 
     def _start(self, now_s: float) -> None:
-        """Start whatever can start; afterwards nothing can, but for those whom a line holds back."""
+        """Start whatever can start."""
         work, stages = self._work, self._work.stages
         if self._shrunk:
-            work.evict(self._room.excess())
+            work.evict(self._room.excess(), now_s)
             self._shrunk = work.budget.lacking(0) > 0
-        stages.start_proving(work.decisions)
-        stages.start_synthesis(work.decisions)
-        while self._admit_one(now_s, forced=False) or (work.stalled and self._admit_one(now_s, forced=True)):
-            stages.start_synthesis(work.decisions)
-        wake_at_s = self._room.wake_at_s
-        if wake_at_s is not None and wake_at_s != self._wake_at_s:
-            self._wake_at_s = wake_at_s
-            work.decisions.append(WakeAt(wake_at_s))
+        if work.waiting.gathering.blocks:
+            work.waiting.release_gathered(now_s)
+        if stages.synthesized:
+            stages.start_proving(work.decisions, now_s)
+        if stages.ready:
+            stages.start_synthesis(work.decisions, now_s)
+        self._admission.admit_all(now_s)
+        stages.tell_causes(now_s)
+        if self._room.wake_at_s is not None or work.waiting.gathering.blocks:
+            self._ask_to_wake()
 
-    def _admit_one(self, now_s: float, forced: bool) -> bool:
-        """Admit the first in turn that has room, and either a slot now or entries to load till then."""
-        work = self._work
-        self._room.wake_at_s = None
-        may_synthesize, may_load = work.stages.may_synthesize(), work.stages.may_load()
-        if not work.waiting or not (may_synthesize or may_load):
-            return False
-        wanted_bytes: list[int] = []
-        most_bytes = self._room.most_bytes(now_s, forced)
-        for group in work.waiting.candidates():
-            if group.outdated:
-                work.look_up(group)
-            if may_synthesize if group.in_memory else may_load:
-                if group.needed_bytes > most_bytes:
-                    wanted_bytes.append(group.needed_bytes)
-                elif (evictions := self._room.evictions_for(group)) is not None:
-                    work.evict(evictions)
-                    work.admit(group)
-                    return True
-        if wanted_bytes:
-            self._room.wanted(min(wanted_bytes))
-        return False
+    def _ask_to_wake(self) -> None:
+        times_s = (self._room.wake_at_s, self._work.waiting.next_gathered_s())
+        at_s = min([at_s for at_s in times_s if at_s is not None], default=None)
+        if at_s is not None and at_s != self._wake_at_s:
+            self._wake_at_s = at_s
+            self._work.decisions.append(WakeAt(at_s))
 
 
 def _turn(decision: Decision) -> int:

@@ -1,11 +1,14 @@
 """Between admission and proof: ready partitions wait for a slot, synthesized ones for a device."""
 
-from bisect import bisect_left, insort
+from bisect import insort
 
 from policy.decisions import Decision, Prove, Synthesize
 from policy.devices import DevicePool
 from policy.model import Limits
+from policy.protocol import WaitCause
 from policy.records import PartitionRecord
+from policy.states import PartitionState
+from policy.waits import WaitClock
 
 
 class Stages:
@@ -14,12 +17,24 @@ class Stages:
     def __init__(self, limits: Limits) -> None:
         self._slots = limits.synthesis_slots
         self._lookahead = limits.synthesis_lookahead
+        self._lookahead_bytes = limits.lookahead_bytes
         self._overtake_limit = limits.overtake_limit
         self.devices = DevicePool(limits.devices)
         self.ready: list[PartitionRecord] = []
         self.synthesized: list[PartitionRecord] = []
         self.loading = 0  # partitions, not entries
         self.synthesizing = 0
+        self.ahead_bytes = 0  # working sets of partitions that no device has yet
+        self._load, self._slot, self._device = WaitClock(WaitCause.LOAD), WaitClock(), WaitClock()
+
+    def open_to(self) -> tuple[bool, bool]:
+        """Whether a partition may be admitted that can synthesize at once, and one that has to load first.
+
+        Entries are loaded for as many partitions as can synthesize next, not more.
+        """
+        if not self.bytes_open():
+            return False, False
+        return self.may_synthesize(), self.loading + len(self.ready) < self._slots
 
     def may_synthesize(self) -> bool:
         return self.synthesizing < self._slots and self.lookahead_open()
@@ -29,24 +44,82 @@ class Stages:
         waiting = len(self.synthesized)
         return waiting < self._lookahead or waiting + self.synthesizing < self.devices.idle_workers
 
-    def may_load(self) -> bool:
-        """Entries are loaded for as many partitions as can synthesize next, not more."""
-        return self.loading + len(self.ready) < self._slots
+    def bytes_open(self) -> bool:
+        """Whether working sets without a device take less than they may, or a worker has none to come."""
+        if self._lookahead_bytes is None or self.ahead_bytes < self._lookahead_bytes:
+            return True
+        ahead = self.loading + len(self.ready) + self.synthesizing + len(self.synthesized)
+        return ahead < self.devices.idle_workers
 
-    def put_ready(self, record: PartitionRecord) -> None:
+    def why_not_hot(self) -> WaitCause:
+        """Where `open_to` is False for the first."""
+        full = self.bytes_open() and self.synthesizing >= self._slots
+        return WaitCause.SYNTHESIS_SLOT if full else WaitCause.LOOKAHEAD
+
+    def why_not_cold(self) -> WaitCause:
+        """Where `open_to` is False for the second."""
+        return WaitCause.TURN if self.bytes_open() else WaitCause.LOOKAHEAD
+
+    def tell_causes(self, now_s: float) -> None:
+        """Note what the queues wait for from now on; whatever could start has been started."""
+        if self.ready:
+            full = self.synthesizing >= self._slots
+            self._slot.turn(WaitCause.SYNTHESIS_SLOT if full else WaitCause.LOOKAHEAD, now_s)
+        if self.synthesized:
+            idle = self.devices.idle_workers
+            self._device.turn(WaitCause.DEVICE_MEMORY if idle else WaitCause.DEVICE, now_s)
+
+    def take(self, record: PartitionRecord, decisions: list[Decision], now_s: float) -> None:
+        """An admitted partition comes, with its entries in memory or loading."""
+        assert record.reservation is not None, f"{record.id} comes without a reservation"
+        self.ahead_bytes += record.reservation.size_bytes
+        if record.state is PartitionState.LOADING:
+            self.loading += 1
+            record.waited.enter(self._load, now_s)
+        elif not self.ready and self.may_synthesize():
+            self._synthesize(record, decisions)
+        else:
+            self._put_ready(record, now_s)
+
+    def loaded(self, record: PartitionRecord, now_s: float) -> None:
+        self.loading -= 1
+        self._put_ready(record, now_s)
+
+    def _put_ready(self, record: PartitionRecord, now_s: float) -> None:
         insort(self.ready, record, key=_order)
+        record.waited.enter(self._slot, now_s)
 
-    def put_synthesized(self, record: PartitionRecord) -> None:
-        insort(self.synthesized, record, key=_order)
+    def synthesis_ended(self, record: PartitionRecord, now_s: float) -> None:
+        self._free_slot(record)
+        if record.state is PartitionState.SYNTHESIZED:
+            insort(self.synthesized, record, key=_order)
+            record.waited.enter(self._device, now_s)
 
-    def withdraw(self, record: PartitionRecord) -> None:
-        """Take the partition out of the queue it may wait in."""
-        for queue in (self.ready, self.synthesized):
-            at = bisect_left(queue, record.order, key=_order)
-            if at < len(queue) and queue[at] is record:
-                del queue[at]
+    def leave(self, record: PartitionRecord, state: PartitionState, now_s: float) -> None:
+        """The partition no longer waits for what those in `state` wait for."""
+        if state is PartitionState.LOADING:
+            self.loading -= 1
+        elif state is PartitionState.READY:
+            self.ready.remove(record)
+        elif state is PartitionState.SYNTHESIZED:
+            self.synthesized.remove(record)
+        record.waited.leave(now_s)
 
-    def start_proving(self, decisions: list[Decision]) -> None:
+    def give_back(self, record: PartitionRecord) -> None:
+        """Slot, worker and device memory, and its part of what is ahead of the devices."""
+        self._free_slot(record)
+        if record.device is not None:
+            self.devices.give_back(record.device, record.id)
+            record.device = None
+        elif record.reservation is not None:
+            self.ahead_bytes -= record.reservation.size_bytes
+
+    def _free_slot(self, record: PartitionRecord) -> None:
+        if record.slot:
+            record.slot = False
+            self.synthesizing -= 1
+
+    def start_proving(self, decisions: list[Decision], now_s: float) -> None:
         """Give idle workers work; who lacks device memory is passed, but only so often."""
         if not (self.synthesized and self.devices.idle_workers):
             return
@@ -54,12 +127,15 @@ class Stages:
         for record in list(self.synthesized):
             if not self.devices.idle_workers:
                 break
-            workers = self.devices.pick(record.job.job.circuit.device_bytes)
+            device_bytes = record.job.circuit.estimate.device_bytes
+            workers = self.devices.pick(device_bytes)
             if workers is not None:
-                self.withdraw(record)
+                self.leave(record, PartitionState.SYNTHESIZED, now_s)
                 record.advance(Prove)
+                assert record.reservation is not None, f"{record.id} proves without a reservation"
+                self.ahead_bytes -= record.reservation.size_bytes
                 record.device = workers
-                self.devices.take(workers, record.id, record.job.job.circuit.device_bytes)
+                self.devices.take(workers, record.id, device_bytes)
                 for other in passed:
                     other.overtaken += 1
                 decisions.append(Prove(record.id, workers.device.name))
@@ -68,23 +144,17 @@ class Stages:
             else:
                 passed.append(record)
 
-    def start_synthesis(self, decisions: list[Decision]) -> None:
+    def start_synthesis(self, decisions: list[Decision], now_s: float) -> None:
         while self.ready and self.may_synthesize():
-            record = self.ready.pop(0)
-            record.advance(Synthesize)
-            record.slot = True
-            self.synthesizing += 1
-            decisions.append(Synthesize(record.id))
+            record = self.ready[0]
+            self.leave(record, PartitionState.READY, now_s)
+            self._synthesize(record, decisions)
 
-    def free_slot(self, record: PartitionRecord) -> None:
-        if record.slot:
-            record.slot = False
-            self.synthesizing -= 1
-
-    def free_worker(self, record: PartitionRecord) -> None:
-        if record.device is not None:
-            self.devices.give_back(record.device, record.id)
-            record.device = None
+    def _synthesize(self, record: PartitionRecord, decisions: list[Decision]) -> None:
+        record.advance(Synthesize)
+        record.slot = True
+        self.synthesizing += 1
+        decisions.append(Synthesize(record.id))
 
 
 def _order(record: PartitionRecord) -> tuple[tuple[float, int, int], int]:

@@ -7,7 +7,16 @@ of a decision that the policy takes. Whatever is not in the table raises `Protoc
 from enum import Enum
 
 from policy.decisions import Admit, Load, Prove, Stop, Synthesize
-from policy.events import Cancel, Failed, Loaded, Proved, QuotientDone, Synthesized, Verified
+from policy.events import (
+    Cancel,
+    DeviceOutOfMemory,
+    Failed,
+    Loaded,
+    Proved,
+    QuotientDone,
+    Synthesized,
+    Verified,
+)
 
 Trigger = type
 
@@ -43,14 +52,26 @@ TRANSITIONS: dict[PartitionState, dict[Trigger, PartitionState]] = {
     _S.READY: {Synthesize: _S.SYNTHESIZING, Failed: _S.FAILED, Cancel: _S.CANCELLED},
     _S.SYNTHESIZING: {Synthesized: _S.SYNTHESIZED, Failed: _S.FAILED, Stop: _S.STOPPING},
     _S.SYNTHESIZED: {Prove: _S.PROVING, Failed: _S.FAILED, Stop: _S.STOPPING},
-    _S.PROVING: {QuotientDone: _S.QUOTIENT_DONE, Proved: _S.PROVED, Failed: _S.FAILED, Stop: _S.STOPPING},
-    _S.QUOTIENT_DONE: {Proved: _S.PROVED, Failed: _S.FAILED, Stop: _S.STOPPING},
+    _S.PROVING: {
+        QuotientDone: _S.QUOTIENT_DONE,
+        Proved: _S.PROVED,
+        DeviceOutOfMemory: _S.WAITING,
+        Failed: _S.FAILED,
+        Stop: _S.STOPPING,
+    },
+    _S.QUOTIENT_DONE: {
+        Proved: _S.PROVED,
+        DeviceOutOfMemory: _S.WAITING,
+        Failed: _S.FAILED,
+        Stop: _S.STOPPING,
+    },
     _S.PROVED: {Verified: _S.VERIFIED, Failed: _S.FAILED, Stop: _S.STOPPING},
     # Reports that crossed the Stop on their way still give back what they say is free.
     _S.STOPPING: {
         Synthesized: _S.STOPPING,
         QuotientDone: _S.STOPPING,
         Proved: _S.STOPPING,
+        DeviceOutOfMemory: _S.CANCELLED,
         Verified: _S.CANCELLED,
         Failed: _S.CANCELLED,
     },

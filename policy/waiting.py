@@ -4,163 +4,290 @@ Jobs of one circuit and one priority need the same, so if the first of them has 
 a group, and only the first job of each group is looked at.
 
 Turn: first come first served, where one level of priority is worth `ageing_s` of waiting. A job of priority
-p (critical 0 … low 3) submitted at t ranks as if critical and submitted at t + p·ageing_s, which never
-changes while it waits. A job that has started keeps its turn before new ones of its priority.
+p (critical 0 … low 3) submitted at t ranks as if critical and submitted at t + p·ageing_s, or, if that is
+earlier, at the latest time to begin that still meets its due time. A rank never changes. A job that has
+started keeps its turn before new ones of its priority, and so does the rest of its batch.
 
 Overtaking: where the first in turn has no room, a later one may start. It counts against each group it
 passes, and one passed `overtake_limit` times since its last admission holds the line: nothing that ranks
 after it is admitted any more.
+
+Gathering: where proofs go in batches, a new group whose entries are not in memory stays out of the line until
+it is a full batch or has waited long enough, unless it finds room beside all that is in memory. What is
+critical or due at a time does not gather.
 """
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from policy.model import Circuit, Priority
+from policy.circuits import CircuitRecord, Circuits, Rank
+from policy.line import Block, Line, Place
+from policy.model import Limits, Priority
+from policy.protocol import WaitCause
 from policy.records import JobRecord
-
-Rank = tuple[float, int]
-Place = tuple[float, int, int]
+from policy.waits import WaitClock, Waited
 
 
 class Group:
-    """Waiting jobs of one circuit and priority, in the order of submission; never empty."""
+    """Waiting jobs of one circuit and priority, in the order of turn; never empty."""
 
     __slots__ = (
+        "_places",
+        "batch_left",
+        "block",
         "circuit",
+        "gathers_since_s",
         "head",
-        "in_memory",
+        "hot",
         "jobs",
-        "keys",
         "needed_bytes",
-        "outdated",
         "overtaken",
         "place",
         "priority",
         "rank",
-        "working_bytes",
+        "waited",
     )
 
-    def __init__(self, first: JobRecord) -> None:
-        circuit = first.job.circuit
-        self.circuit: Circuit = circuit
+    def __init__(self, first: JobRecord, batch_size: int) -> None:
+        self.circuit: CircuitRecord = first.circuit
         self.priority: Priority = first.job.priority
-        self.keys = frozenset(entry.key for entry in circuit.entries)
-        self.working_bytes = circuit.working_bytes
-        self.needed_bytes = 0  # working set and missing entries
-        self.in_memory = False  # whether no entry is missing or loading
-        self.outdated = True  # the two above, since an entry came, was loaded, or went
-        self.jobs: OrderedDict[str, JobRecord] = OrderedDict()
-        self.jobs[first.job.id] = first
+        self.jobs = [first]
+        self._places = [first.place]  # of the jobs
+        self.waited = Waited()  # as long as there is a group
+        self.batch_left = batch_size - 1
+        self.gathers_since_s: float | None = None
+        self.block: Block | None = None
+        self.overtaken = 0
+        self.look_up()
         self.renew()
 
+    def look_up(self) -> None:
+        """Take over what a partition needs now; whoever asks tells the line of it."""
+        self.needed_bytes, self.hot = self.circuit.needed_bytes, self.circuit.hot
+
     def renew(self) -> None:
-        """Another job has become the first: the group takes its turn, and none has overtaken it yet."""
-        self.head: JobRecord = next(iter(self.jobs.values()))
+        """Another job has become the first: the group takes its turn."""
+        self.head = self.jobs[0]
         self.rank: Rank = self.head.rank
         self.place: Place = self.head.place
-        self.overtaken = 0
+
+    def go_to(self, place: Place) -> None:
+        """The first job, and with it the group, has another place; not while the group is in a line."""
+        self.head.place = self.place = self._places[0] = place
+
+    def insert(self, record: JobRecord) -> bool:
+        """Whether the job is the first now."""
+        position = bisect_left(self._places, record.place)
+        self._places.insert(position, record.place)
+        self.jobs.insert(position, record)
+        return position == 0
+
+    def remove(self, record: JobRecord) -> None:
+        position = bisect_left(self._places, record.place)
+        del self.jobs[position], self._places[position]
 
 
 class WaitingRoom:
-    """All groups, in the order of turn."""
+    """All groups: those in the line, and those that gather."""
 
-    def __init__(self, overtake_limit: int) -> None:
-        self._overtake_limit = overtake_limit
-        self._groups: dict[tuple[Priority, Circuit], Group] = {}
-        self._order: list[Group] = []  # by place
-        self._holders: list[Group] = []  # of the line
-        self._users: dict[str, list[Group]] = {}  # by the key of an entry they need
+    def __init__(self, limits: Limits, circuits: Circuits) -> None:
+        self._overtake_limit = limits.overtake_limit
+        self._batch_size = limits.max_batch_size
+        self._batch_wait_s = limits.max_batch_wait_s
+        self._circuits = circuits
+        self.line = Line()
+        self.gathering = Line()
+        self._holders: list[Group] = []  # of the line, by rank
+        self._gatherers: OrderedDict[Group, None] = OrderedDict()  # the first to have begun first
+        self.hot, self.cold = WaitClock(), WaitClock()
+        self._batch = WaitClock(WaitCause.BATCH)
 
-    def __len__(self) -> int:
-        return len(self._order)
+    @property
+    def changes(self) -> int:
+        """Grows whenever it may have become another answer who fits."""
+        return self.line.changes + self.gathering.changes
 
-    def __iter__(self) -> Iterator[Group]:
-        return iter(self._order)
+    @property
+    def last_rank(self) -> Rank | None:
+        """Nothing that ranks after this may be admitted; None if everybody may."""
+        return self._holders[0].rank if self._holders else None
 
-    def add(self, record: JobRecord) -> None:
-        key = (record.job.priority, record.job.circuit)
-        group = self._groups.get(key)
-        if group is None:
-            group = self._groups[key] = Group(record)
-            insort(self._order, group, key=_place)
-            for entry in group.circuit.entries:
-                self._users.setdefault(entry.key, []).append(group)
+    @property
+    def holder(self) -> Group | None:
+        return self._holders[0] if self._holders else None
+
+    def fitting(self, most_bytes: int, hot: bool, cold: bool) -> Iterator[Group]:
+        """The groups that need at most so much and may be admitted now if there is room, in turn."""
+        return self.line.fitting(most_bytes, hot, cold, self.last_rank)
+
+    def add(self, record: JobRecord, now_s: float) -> bool:
+        """The job waits; whether a group has come into being by it, or into the line."""
+        group = record.circuit.groups.get(record.job.priority)
+        new = group is None
+        if group is not None:
+            new = self._join(group, record, now_s)
         else:
-            group.jobs[record.job.id] = record
+            group = self._new_group(record)
+            if self._gathers(group):
+                group.gathers_since_s = now_s
+                group.waited.enter(self._batch, now_s)
+                self._gatherers[group] = None
+                self.gathering.insert(group)
+            else:
+                self._insert(group, now_s)
+        record.joined = group.waited.read(now_s)
+        record.waits_in_line = True
+        if group.gathers_since_s is not None and len(group.jobs) >= self._batch_size:
+            self.release(group, now_s)
+            return True
+        return new
 
-    def group_of(self, record: JobRecord) -> Group:
-        return self._groups[record.job.priority, record.job.circuit]
+    def put_back(self, record: JobRecord, index: int, now_s: float) -> None:
+        """A partition that was admitted waits again, in its job's turn and the first of its job."""
+        group = record.circuit.groups.get(record.job.priority)
+        if group is None:
+            group = self._new_group(record)
+            self._insert(group, now_s)
+        elif not record.waits_in_line:
+            self._join(group, record, now_s)
+        record.waits_in_line = True
+        record.rejoined[index] = group.waited.read(now_s)
 
-    def discard(self, record: JobRecord) -> None:
+    def discard(self, record: JobRecord, now_s: float) -> None:
         """Forget the job, if it waits."""
-        group = self._groups.get((record.job.priority, record.job.circuit))
-        if group is not None and record.job.id in group.jobs:
-            self._remove(group, record)
+        group = record.circuit.groups.get(record.job.priority)
+        if group is not None and record.waits_in_line:
+            record.left = group.waited.read(now_s)
+            self._remove(group, record, now_s)
 
-    def entry_changed(self, entry_key: str) -> None:
-        for group in self._users.get(entry_key, ()):
-            group.outdated = True
+    def needs_changed(self, circuit: CircuitRecord, now_s: float) -> None:
+        """The circuit needs more or less memory than before."""
+        for group in list(circuit.groups.values()):
+            group.look_up()
+            if group.gathers_since_s is None:
+                self.line.update(group)
+                group.waited.enter(self._clock(group), now_s)
+            elif circuit.missing_bytes:
+                self.gathering.update(group)
+            else:
+                self.release(group, now_s)
 
-    def candidates(self) -> list[Group]:
-        """The groups that may be admitted now if there is room, in the order of turn."""
-        if not self._holders and self._overtake_limit:
-            return self._order
-        line = min([group.rank for group in self._holders or self._order], default=None)
-        return [group for group in self._order if line is None or group.rank <= line]
+    def entry_changed(self, key: str, now_s: float) -> None:
+        """The entry came, was loaded, or went."""
+        for circuit in self._circuits.waiting_for(key):
+            self.needs_changed(circuit, now_s)
 
-    def took(self, group: Group) -> None:
+    def next_gathered_s(self) -> float | None:
+        """When the next group has gathered for long enough."""
+        for group in self._gatherers:
+            assert group.gathers_since_s is not None, "a gatherer gathers"
+            return group.gathers_since_s + self._batch_wait_s
+        return None
+
+    def release_gathered(self, now_s: float) -> None:
+        """Let those into the line that have gathered for long enough."""
+        while (at_s := self.next_gathered_s()) is not None and at_s <= now_s:
+            self.release(next(iter(self._gatherers)), now_s)
+
+    def release(self, group: Group, now_s: float) -> None:
+        """Let a group that gathers into the line."""
+        self._take_out(group)
+        self._insert(group, now_s)
+
+    def took(self, group: Group, now_s: float) -> None:
         """A partition of the group's first job was admitted; the caller has counted it in the job."""
         record = group.head
-        self._count_overtaken_by(record)
-        self._leave_line(group)
-        if record.next_index == record.job.partitions:
-            self._remove(group, record)
-        elif not record.started:
-            self._go_before_new_ones(group, record)
-        record.started = True
-
-    def _count_overtaken_by(self, record: JobRecord) -> None:
-        """A place is never later than the rank: past the record's own, nobody ranks before it."""
-        effective_s, sequence = rank = record.rank
-        last_place = (effective_s, 1, sequence)
-        for group in self._order:
-            if group.place > last_place:
-                break
-            if group.rank < rank:
-                assert group.overtaken < self._overtake_limit, f"{group.head.job.id} held the line"
-                group.overtaken += 1
-                if group.overtaken == self._overtake_limit:
-                    self._holders.append(group)
-
-    def _leave_line(self, group: Group) -> None:
+        for other in self.line.before(record.rank):
+            assert other.overtaken < self._overtake_limit, f"{other.head.job.id} held the line"
+            other.overtaken += 1
+            self._hold(other)
+        if group.overtaken >= self._overtake_limit > 0:
+            self._hold_no_longer(group)
         group.overtaken = 0
-        if group in self._holders:
-            self._holders.remove(group)
+        started, record.started = record.started, True
+        if not record.waits:
+            self._remove(group, record, now_s)
+        elif not started:
+            self._take_out(group)
+            self._put_before_new_ones(group, now_s)
 
-    def _go_before_new_ones(self, group: Group, record: JobRecord) -> None:
-        self._order.remove(group)
-        effective_s, sequence = record.rank
-        first_s = next((o.place[0] for o in self._order if o.priority == group.priority), effective_s)
-        record.place = group.place = (min(first_s, effective_s), 0, sequence)
-        insort(self._order, group, key=_place)
-
-    def _remove(self, group: Group, record: JobRecord) -> None:
-        del group.jobs[record.job.id]
-        if group.head is not record:
-            return
-        self._order.remove(group)
-        self._leave_line(group)
-        if group.jobs:
+    def _join(self, group: Group, record: JobRecord, now_s: float) -> bool:
+        """Whether the group has another turn by it."""
+        if not group.insert(record):
+            return False
+        if group.gathers_since_s is None:
+            self._take_out(group)
             group.renew()
-            insort(self._order, group, key=_place)
+            self._insert(group, now_s)
         else:
-            del self._groups[group.priority, group.circuit]
-            for entry in group.circuit.entries:
-                self._users[entry.key].remove(group)
-                if not self._users[entry.key]:
-                    del self._users[entry.key]
+            self.gathering.remove(group)
+            group.renew()
+            self.gathering.insert(group)
+        return True
+
+    def _new_group(self, record: JobRecord) -> Group:
+        self._circuits.wait(record.circuit)
+        group = record.circuit.groups[record.job.priority] = Group(record, self._batch_size)
+        return group
+
+    def _gathers(self, group: Group) -> bool:
+        urgent = group.priority is Priority.CRITICAL or group.head.job.due_s is not None
+        return self._batch_size > 1 and bool(group.circuit.missing_bytes) and not urgent
+
+    def _clock(self, group: Group) -> WaitClock:
+        return self.hot if group.hot else self.cold
+
+    def _insert(self, group: Group, now_s: float) -> None:
+        group.look_up()
+        group.waited.enter(self._clock(group), now_s)
+        self.line.insert(group)
+        self._hold(group)
+
+    def _hold(self, group: Group) -> None:
+        if group.overtaken == self._overtake_limit:
+            insort(self._holders, group, key=_rank)
+
+    def _hold_no_longer(self, group: Group) -> None:
+        self.line.changes += 1
+        del self._holders[bisect_left(self._holders, group.rank, key=_rank)]
+
+    def _take_out(self, group: Group) -> None:
+        """Out of the line, or out of those that gather."""
+        if group.gathers_since_s is not None:
+            group.gathers_since_s = None
+            self.gathering.remove(group)
+            del self._gatherers[group]
+            return
+        self.line.remove(group)
+        if group.overtaken >= self._overtake_limit:
+            self._hold_no_longer(group)
+
+    def _put_before_new_ones(self, group: Group, now_s: float) -> None:
+        firsts = (self.line.first_place(group.priority), self.gathering.first_place(group.priority))
+        first_s = min([place[0] for place in (*firsts, group.place) if place is not None])
+        group.go_to((first_s, 0, group.rank[1]))
+        self._insert(group, now_s)
+
+    def _remove(self, group: Group, record: JobRecord, now_s: float) -> None:
+        record.waits_in_line = False
+        group.remove(record)
+        if group.jobs and group.head is not record:
+            return
+        self._take_out(group)
+        if not group.jobs:
+            group.waited.leave(now_s)
+            del group.circuit.groups[group.priority]
+            return
+        group.renew()
+        group.overtaken = 0
+        if record.started and group.batch_left and not group.head.started:
+            group.batch_left -= 1
+            self._put_before_new_ones(group, now_s)
+        else:
+            group.batch_left = self._batch_size - 1
+            self._insert(group, now_s)
 
 
-def _place(group: Group) -> Place:
-    return group.place
+def _rank(group: Group) -> Rank:
+    return group.rank

@@ -2,9 +2,10 @@
 
 from policy.budget import Budget
 from policy.cache import CachedEntry, EntryCache
+from policy.circuits import Circuits
 from policy.decisions import Admit, Complete, Decision, Evict, Fail, Load, Stop
 from policy.errors import ProtocolError
-from policy.events import Cancel, Event, Failed, Loaded, LoadFailed
+from policy.events import Cancel, DeviceOutOfMemory, Event, Failed, Loaded, LoadFailed
 from policy.model import Job, Limits, PartitionId
 from policy.records import JobRecord, PartitionRecord, illegal
 from policy.stages import Stages
@@ -17,16 +18,17 @@ class Work:
 
     def __init__(self, limits: Limits, budget: Budget) -> None:
         self.budget = budget
-        self.cache = EntryCache(budget)
-        self.waiting = WaitingRoom(limits.overtake_limit)
+        self.cache = EntryCache(budget, limits.eviction_min_idle_s)
+        self.circuits = Circuits(self.cache)
+        self.waiting = WaitingRoom(limits, self.circuits)
         self.stages = Stages(limits)
         self.jobs: dict[str, JobRecord] = {}
+        self.closed: dict[str, JobRecord] = {}  # those that ended with the last event
         self.decisions: list[Decision] = []
         self._awaiting: dict[str, list[PartitionRecord]] = {}  # by the key of a loading entry
         self.holding = 0  # partitions with a working set, from admission to proof
         self._sequence = 0
 
-    @property
     def stalled(self) -> bool:
         """Nothing holds memory for work or loads, so no event to come can free any."""
         return not self.holding and not self.cache.loading
@@ -52,65 +54,60 @@ class Work:
             )
         return cached
 
-    def take(self, job: Job, effective_s: float) -> None:
+    def take(self, job: Job, effective_s: float, now_s: float) -> bool:
+        """A job begins to wait; whether it is one of the first that could start."""
+        circuit = self.circuits.enter(job.circuit)
+        if job.due_s is not None:
+            effective_s = min(effective_s, job.due_s - circuit.estimate.job_s)
         self._sequence += 1
-        record = JobRecord(job, effective_s, self._sequence)
-        self.jobs[job.id] = record
-        self.cache.expect(job.circuit)
-        self.waiting.add(record)
+        record = self.jobs[job.id] = JobRecord(job, circuit, effective_s, self._sequence)
+        return self.waiting.add(record, now_s)
 
-    def look_up(self, group: Group) -> None:
-        """What a partition of the group needs, as the cache is now."""
-        group.needed_bytes = group.working_bytes + self.cache.missing_bytes(group.circuit)
-        group.in_memory = self.cache.in_memory(group.circuit)
-        group.outdated = False
-
-    def evict(self, evictions: list[CachedEntry]) -> None:
+    def evict(self, evictions: list[CachedEntry], now_s: float) -> None:
         for cached in evictions:
             self.cache.evict(cached)
-            self.waiting.entry_changed(cached.entry.key)
+            self.waiting.entry_changed(cached.entry.key, now_s)
             self.decisions.append(Evict(cached.entry))
 
-    def admit(self, group: Group) -> None:
+    def admit(self, group: Group, now_s: float) -> None:
         """The next partition of the group's first job gets its working set and all its entries, at once."""
-        job, circuit = group.head, group.circuit
-        record = PartitionRecord(job, job.next_index, self.budget.reserve(group.working_bytes))
-        record.entries, to_load = self.cache.acquire(circuit)
-        job.live[job.next_index] = record
-        job.next_index += 1
+        job = group.head
+        index = job.next_waiting()
+        reserved_bytes = job.circuit.estimate.working_bytes
+        waited = job.waited_in_line(index, group.waited.read(now_s))
+        record = PartitionRecord(job, index, self.budget.reserve(reserved_bytes), waited)
+        record.entries, to_load = self.cache.acquire(job.job.circuit, now_s)
+        if not job.started:
+            job.started_s = now_s
+        job.live[job.take_next()] = record
         self.holding += 1
-        self.waiting.took(group)
-        self.decisions.append(Admit(record.id, group.working_bytes))
+        self.waiting.took(group, now_s)
+        self.decisions.append(Admit(record.id, reserved_bytes))
         for entry in to_load:
-            self.waiting.entry_changed(entry.key)
+            self.waiting.entry_changed(entry.key, now_s)
             self.decisions.append(Load(entry))
         loading = [cached.entry.key for cached in record.entries if cached.loading]
-        if loading:
-            record.advance(Load)
-            record.loads_left = len(loading)
-            self.stages.loading += 1
-            for key in loading:
-                self._awaiting.setdefault(key, []).append(record)
-        else:
-            record.advance(Admit)
-            self.stages.put_ready(record)
+        record.loads_left = len(loading)
+        for key in loading:
+            self._awaiting.setdefault(key, []).append(record)
+        record.advance(Load if loading else Admit)
+        self.stages.take(record, self.decisions, now_s)
 
     def loaded(self, cached: CachedEntry, now_s: float) -> None:
         self.cache.loaded(cached, now_s)
-        self.waiting.entry_changed(cached.entry.key)
+        self.waiting.entry_changed(cached.entry.key, now_s)
         for record in self._waiters(cached):
             record.loads_left -= 1
             if not record.loads_left:
                 record.advance(Loaded)
-                self.stages.loading -= 1
-                self.stages.put_ready(record)
+                self.stages.loaded(record, now_s)
 
     def load_failed(self, cached: CachedEntry, why: str, now_s: float) -> None:
         waiters = self._waiters(cached)
         for record in waiters:
             self.end(record, Failed, now_s)
         self.cache.load_failed(cached)
-        self.waiting.entry_changed(cached.entry.key)
+        self.waiting.entry_changed(cached.entry.key, now_s)
         for job in {record.id.job_id: record.job for record in waiters}.values():
             self.fail(job, f"{cached.entry.key} could not be loaded: {why}", now_s)
 
@@ -121,8 +118,7 @@ class Work:
 
     def give_back(self, record: PartitionRecord, now_s: float) -> None:
         """Whatever the partition still holds."""
-        self.stages.free_slot(record)
-        self.stages.free_worker(record)
+        self.stages.give_back(record)
         if record.reservation is not None:
             record.reservation.release()
             record.reservation = None
@@ -132,30 +128,37 @@ class Work:
     def end(self, record: PartitionRecord, trigger: Trigger, now_s: float) -> PartitionState:
         before = record.state
         state = record.advance(trigger)
-        if before is PartitionState.LOADING:
-            self.stages.loading -= 1
-        elif before is PartitionState.READY or before is PartitionState.SYNTHESIZED:
-            self.stages.withdraw(record)
+        self.stages.leave(record, before, now_s)
         self.give_back(record, now_s)
         del record.job.live[record.id.index]
         record.job.ended[record.id.index] = state
+        record.job.past[record.id.index] = record.waited.read(now_s)
         return state
+
+    def come_again(self, record: PartitionRecord, now_s: float) -> None:
+        """An attempt has ended, and another is made."""
+        job, index = record.job, record.id.index
+        record.advance(DeviceOutOfMemory)
+        self.give_back(record, now_s)
+        del job.live[index]
+        job.past[index] = record.waited.read(now_s)
+        job.again.append(index)
+        self.waiting.put_back(job, index, now_s)
 
     def fail(self, job: JobRecord, why: str, now_s: float) -> None:
         """Drop what has not started, stop what runs; the first cause of a failure stays."""
         if job.why is None:
             job.why = why
-            self.waiting.discard(job)
+            self.waiting.discard(job, now_s)
             for record in list(job.live.values()):
                 if record.state is PartitionState.LOADING or record.state is PartitionState.READY:
                     self.end(record, Cancel, now_s)
                 else:
-                    self._stop(record)
+                    self._stop(record, now_s)
         self.close_if_ended(job)
 
-    def _stop(self, record: PartitionRecord) -> None:
-        if record.state is PartitionState.SYNTHESIZED:
-            self.stages.withdraw(record)
+    def _stop(self, record: PartitionRecord, now_s: float) -> None:
+        self.stages.leave(record, record.state, now_s)
         record.advance(Stop)
         self.decisions.append(Stop(record.id))
 
@@ -163,5 +166,5 @@ class Work:
         if job.live or (job.why is None and job.verified < job.job.partitions):
             return
         self.decisions.append(Complete(job.job.id) if job.why is None else Fail(job.job.id, job.why))
-        self.cache.expect_no_longer(job.job.circuit)
-        del self.jobs[job.job.id]
+        self.circuits.leave(job.circuit)
+        self.closed[job.job.id] = self.jobs.pop(job.job.id)

@@ -2,11 +2,18 @@
 
 from collections.abc import Callable
 
-from policy import Admit, Decision, Evict, Limits, Prove, Reject, Submit, Synthesize
+from policy import Admit, Decision, Evict, Prove, Reject, Stop, Submit, Synthesize
 from sim.torture.books import Books
 from sim.torture.holdings import Held, Stored
 from sim.torture.line import Group
-from sim.torture.room import Idle, candidates, lookahead_open
+from sim.torture.room import (
+    Idle,
+    bytes_open,
+    candidates,
+    lookahead_open,
+    needed_bytes,
+    spared,
+)
 from sim.torture.violation import expect
 
 
@@ -21,15 +28,14 @@ class Before:
         self.forced = not all(books.old_enough(stored) for stored in self.evicted)
 
 
-def refused_only_if_impossible(limits: Limits, event: Submit, decisions: list[Decision]) -> None:
+def refused_only_if_impossible(books: Books, event: Submit, decisions: list[Decision]) -> None:
     """Rule 2."""
-    circuit = event.job.circuit
-    needed_bytes = circuit.entries_bytes + circuit.working_bytes
+    circuit, limits = event.job.circuit, books.limits
     device_fits = any(
         device.memory_bytes is None or circuit.device_bytes <= device.memory_bytes
         for device in limits.devices
     )
-    impossible = needed_bytes > limits.budget_bytes or not device_fits
+    impossible = books.never_fits(circuit) or not device_fits
     refused = any(type(decision) is Reject for decision in decisions)
     expect(2, refused == impossible, "job %s: rejected %s, impossible %s", event.job.id, refused, impossible)
 
@@ -43,29 +49,32 @@ def in_turn(
 ) -> None:
     """Rule 5: nobody who could have started is passed by the first admission of an answer.
 
-    Within a priority a job that has started goes before one that has not, whichever came first. Devices and
-    ready partitions are served before anybody is admitted.
+    Devices and ready partitions are served before anybody is admitted. Work that fits beside what is in
+    memory may go before work that would have entries evicted.
     """
     if before.host_bytes > books.limit_bytes:
         return  # evictions for the smaller budget came before
-    proves = sum([type(each) is Prove for each in decisions])
+    proving = [books.partitions[each.partition] for each in decisions if type(each) is Prove]
+    proves = len(proving)
+    stops = len([each for each in decisions if type(each) is Stop and each.partition in books.queue])
+    queued = len(books.queue) - proves - stops
     served = [each for each in decisions if type(each) is Synthesize and each.partition in books.admitted]
-    synthesizes = lookahead_open(
-        books, len(books.queue) - proves, books.synthesizing + len(served), books.idle_workers - proves
-    )
+    synthesizes = lookahead_open(books, queued, books.synthesizing + len(served), books.idle_workers - proves)
     loads = len(books.admitted) - len(served) < books.limits.synthesis_slots
     first = books.line.find(admit.partition.job_id)
-    idle = Idle.ALL if before.forced else Idle.OLD
+    idle = Idle.FORCED if before.forced else Idle.OLD
+    ahead_bytes = books.ahead_bytes - sum([held.host_bytes for held in proving])
+    if not bytes_open(books, ahead_bytes, books.ahead_count - proves - stops, books.idle_workers - proves):
+        expect(7, False, "%s was admitted beyond the lookahead", admit.partition)
+    circuit, free_bytes = first.group.circuit, books.limit_bytes - books.host_bytes
+    as_it_is = needed_bytes(books, circuit) <= free_bytes
     for group in candidates(books):
         head = group.head
         if head is first or not (synthesizes if books.in_memory(group.circuit) else loads):
             continue
-        peers = group.priority == first.group.priority
-        if peers and bool(head.next_index) != bool(first.next_index):
-            passed = head.next_index > 0
-        else:
-            passed = head.rank < first.rank and not first.next_index
-        if passed:
+        if books.limits.sort_by_type and as_it_is and needed_bytes(books, group.circuit) > free_bytes:
+            continue
+        if head.place < first.place and not books.line.may_gather(group, books.now_s):
             expect(5, not has_room(books, group, idle), "%s was passed for %s", head.job.id, first.job.id)
 
 
@@ -78,7 +87,16 @@ def evictions_justified(books: Books, before: Before, admitted: list[Held]) -> N
     expect(4, before.stalled or not before.forced, "a young entry was evicted without need")
     if len(admitted) == 1:
         _fewest(books, before.evicted)
+        if not before.stalled:
+            _not_what_goes_first(books, before.evicted, admitted[0])
         _oldest_first(books, before, admitted[0])
+
+
+def _not_what_goes_first(books: Books, evicted: list[Stored], admitted: Held) -> None:
+    stay = spared(books, admitted.circuit, admitted.rank, Idle.OLD)
+    for stored in evicted:
+        key = stored.entry.key
+        expect(4, key not in stay, "entry %s was evicted, and work before %s needs it", key, admitted.id)
 
 
 def _fewest(books: Books, evicted: list[Stored]) -> None:
@@ -90,11 +108,13 @@ def _fewest(books: Books, evicted: list[Stored]) -> None:
 def _oldest_first(books: Books, before: Before, admitted: Held) -> None:
     """Without the most recently used of the evicted, even all older ones would not have done."""
     youngest_s = max([stored.idle_since_s for stored in before.evicted])
+    idle = Idle.FORCED if before.forced else Idle.OLD
+    stay = spared(books, admitted.circuit, admitted.rank, idle)
     older_bytes = sum(
         [
             stored.entry.size_bytes
             for key, stored in before.idle.items()
-            if stored.idle_since_s < youngest_s and key not in admitted.keys
+            if stored.idle_since_s < youngest_s and key not in stay
         ]
     )
     freed_bytes = sum([stored.entry.size_bytes for stored in before.evicted])

@@ -67,9 +67,12 @@ class Books(Happenings):
     def _admit(self, decision: Admit) -> None:
         partition = decision.partition
         running = self.jobs[partition.job_id]
-        expect(3, decision.reserved_bytes == running.job.circuit.working_bytes, "%s reserves less", partition)
-        self.line.admit(partition)
-        held = Held(running, partition, decision.reserved_bytes)
+        expected = self.expected(running.job.circuit)
+        expect(3, decision.reserved_bytes == expected.working_bytes, "%s reserves other bytes", partition)
+        if running.started_s is None:
+            running.started_s = self.now_s
+        waiting = self.line.admit(partition, self.now_s)
+        held = Held(running, partition, decision.reserved_bytes, expected.phase1_bytes, waiting)
         self.partitions[partition] = running.live[partition] = self.admitted[partition] = held
         self.holding += 1
         self._take_bytes(decision.reserved_bytes)
@@ -108,11 +111,13 @@ class Books(Happenings):
             expect(7, False, "%s proves, and does not wait for a device", decision.partition)
             return
         device = self.devices[decision.device]
-        expect(1, device.free_for(held.circuit), "device %s has no room for %s", decision.device, held.id)
+        held.device_bytes = self.expected(held.circuit).device_bytes
+        free = device.free_for(held.device_bytes)
+        expect(1, free, "device %s has no room for %s", decision.device, held.id)
         held.at = "proving"
         held.device = device
         device.busy += 1
-        device.used_bytes += device.needs(held.circuit)
+        device.used_bytes += device.needs(held.device_bytes)
         self.idle_workers -= 1
         for other in self.queue.values():
             other.passed += 1

@@ -47,6 +47,13 @@ class DeviceLost:
 
 
 @dataclass(frozen=True)
+class Crowded:
+    """The device runs out of memory: what it proves, one after the other, has to be tried again."""
+
+    device: str
+
+
+@dataclass(frozen=True)
 class Death:
     """The process dies: memory is empty, and a new policy gets all unfinished jobs again."""
 
@@ -56,7 +63,7 @@ class At:
     """Something at a time, in whatever state the run is then."""
 
     at_s: float
-    what: Cancel | Failed | Resized | Shared | DeviceLost | Death
+    what: Cancel | Failed | Resized | Shared | DeviceLost | Crowded | Death
 
 
 Fault = Strike | LoadFails | At
@@ -84,6 +91,7 @@ class Case:
     pace: Pace
     arrivals: tuple[Arrival, ...]
     faults: tuple[Fault, ...]
+    took: tuple[float, ...] = ()  # shares of its formula that a partition really takes; none: not measured
 
     @property
     def partitions(self) -> int:

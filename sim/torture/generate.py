@@ -20,6 +20,7 @@ from sim.torture.case import (
     Arrival,
     At,
     Case,
+    Crowded,
     Death,
     DeviceLost,
     Fault,
@@ -42,7 +43,8 @@ def case_of(seed: int, partitions: int = 100) -> Case:
     arrivals = _arrivals(random, circuits, partitions, window_s)
     horizon_s = window_s + partitions * (pace.prove_s + pace.synthesize_s) / workers
     faults = _faults(random, limits, circuits, arrivals, horizon_s)
-    return Case(seed, limits, pace, tuple(arrivals), tuple(faults))
+    took = random.choice(((), (), (0.3, 0.8, 0.9), (0.5, 1.0, 1.0, 1.3)))
+    return Case(seed, limits, pace, tuple(arrivals), tuple(faults), took)
 
 
 def _circuits(random: Random) -> list[Circuit]:
@@ -92,6 +94,10 @@ def _limits(random: Random, circuits: list[Circuit]) -> Limits:
         eviction_min_idle_s=random.choice((0.0, 0.0, 2.0, 50.0)),
         overtake_limit=random.choice((0, 1, 3, 10)),
         ageing_s=random.choice((0.0, 5.0, 600.0)),
+        lookahead_bytes=random.choice((None, None, max(1, budget_bytes // 4), 1)),
+        sort_by_type=random.random() < 0.7,
+        max_batch_size=random.choice((1, 1, 2, 5)),
+        max_batch_wait_s=random.choice((0.0, 3.0, 50.0)),
     )
 
 
@@ -114,7 +120,9 @@ def _arrivals(random: Random, circuits: list[Circuit], partitions: int, window_s
     while left > 0:
         count = min(left, random.randint(1, most))
         left -= count
-        job = Job(f"job{len(arrivals)}", random.choice(circuits), count, random.choice(priorities))
+        due_s = None if random.random() < 0.8 else float(int(random.random() * 2 * (window_s + 10)))
+        name, circuit = f"job{len(arrivals)}", random.choice(circuits)
+        job = Job(name, circuit, count, random.choice(priorities), due_s)
         deadline_s = None if patience_s is None or random.random() < 0.5 else patience_s * random.random()
         at_s = float(int(random.random() * window_s))
         arrivals.append(Arrival(len(arrivals), at_s, job, deadline_s, random.choice((0, 0, 1))))
@@ -157,11 +165,15 @@ def _budgets(limits: Limits, circuits: list[Circuit]) -> list[int]:
     return [max(1, size_bytes) for size_bytes in [*needs, *around]]
 
 
-def _blow(random: Random, limits: Limits, arrivals: list[Arrival]) -> Cancel | Failed | DeviceLost | Death:
-    kind = random.randrange(8)
+def _blow(
+    random: Random, limits: Limits, arrivals: list[Arrival]
+) -> Cancel | Failed | DeviceLost | Crowded | Death:
+    kind = random.randrange(10)
     if kind == 0:
         return Death()
     if kind == 1:
         return DeviceLost(random.choice(limits.devices).name)
+    if kind < 4:
+        return Crowded(random.choice(limits.devices).name)
     partition = _partition(random, arrivals)
-    return Cancel(partition.job_id) if kind < 5 else Failed(partition, "input")
+    return Cancel(partition.job_id) if kind < 7 else Failed(partition, "input")

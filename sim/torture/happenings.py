@@ -5,11 +5,13 @@ from typing import Any
 
 from policy import (
     Cancel,
+    DeviceOutOfMemory,
     Event,
     Failed,
     Limits,
     Loaded,
     LoadFailed,
+    Measured,
     Proved,
     QuotientDone,
     Resized,
@@ -34,6 +36,8 @@ class Happenings(Holdings):
             LoadFailed: self._load_failed,
             Synthesized: self._synthesized,
             QuotientDone: self._quotient_done,
+            Measured: self._measured,
+            DeviceOutOfMemory: self._device_out_of_memory,
             Proved: self._proved,
             Verified: self._verified,
             Failed: self._failed,
@@ -53,7 +57,7 @@ class Happenings(Holdings):
         job = event.job
         expect(2, job.id not in self.jobs, "job %s was taken twice", job.id)
         self.jobs[job.id] = Running(job)
-        self.line.join(job, self.now_s)
+        self.line.join(job, self.now_s, self.expected(job.circuit).job_s)
 
     def _loaded(self, event: Loaded) -> None:
         stored = self.stored[event.entry_key]
@@ -82,8 +86,31 @@ class Happenings(Holdings):
     def _quotient_done(self, event: QuotientDone) -> None:
         held = self.partitions[event.partition]
         held.at = "quotient"
-        held.host_bytes -= held.circuit.phase1_bytes
-        self.host_bytes -= held.circuit.phase1_bytes
+        held.host_bytes -= held.phase1_bytes
+        self.host_bytes -= held.phase1_bytes
+
+    def _measured(self, event: Measured) -> None:
+        expected = self.expected(self.partitions[event.partition].circuit)
+        before_bytes = expected.working_bytes
+        expected.measured(event.working_bytes)
+        if expected.working_bytes != before_bytes:
+            self._fail_what_never_fits()
+
+    def _device_out_of_memory(self, event: DeviceOutOfMemory) -> None:
+        """It is tried again with fewer on the device, unless it was alone there, or takes all of it."""
+        held = self.partitions[event.partition]
+        device, expected = held.device, self.expected(held.circuit)
+        assert device is not None, "what no device has cannot use its memory up"
+        own_bytes, at_once = device.device.memory_bytes, device.busy
+        self._give_back(held)
+        self._forget(held)
+        if held.stopping or own_bytes is None or at_once == 1 or expected.device_bytes >= own_bytes:
+            self._job_fails(held.job)
+            return
+        share_bytes = own_bytes // at_once + 1
+        expected.device_bytes = share_bytes if share_bytes > expected.device_bytes else own_bytes
+        self.ended_now = None
+        self.line.come_again(held.id, held.job.job, held.place, held.rank, self.now_s)
 
     def _proved(self, event: Proved) -> None:
         held = self.partitions[event.partition]
@@ -92,7 +119,10 @@ class Happenings(Holdings):
 
     def _verified(self, event: Verified) -> None:
         held = self.partitions[event.partition]
-        held.job.verified += not held.stopping
+        if not held.stopping:
+            held.job.verified += 1
+            assert held.job.started_s is not None, "what is verified was admitted"
+            self.expected(held.circuit).job_s = self.now_s - held.job.started_s
         self._forget(held)
 
     def _failed(self, event: Failed) -> None:
@@ -110,12 +140,13 @@ class Happenings(Holdings):
 
     def _resized(self, event: Resized) -> None:
         self.limits = self.line.resize(event.budget_bytes)
-        for running in list(self.jobs.values()):
-            if self.line.waits(running.job.id):
-                circuit = running.job.circuit
-                if circuit.entries_bytes + circuit.working_bytes > event.budget_bytes:
-                    self._job_fails(running)
+        self._fail_what_never_fits()
         self._limit_changed()
+
+    def _fail_what_never_fits(self) -> None:
+        for running in list(self.jobs.values()):
+            if self.line.waits(running.job.id) and self.never_fits(running.job.circuit):
+                self._job_fails(running)
 
     def _shared(self, event: Shared) -> None:
         self.share_bytes = event.share_bytes

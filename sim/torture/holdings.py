@@ -1,7 +1,7 @@
 """What the machine holds: entries, partitions, jobs and devices, and their sums."""
 
 from policy import Circuit, Device, Entry, Job, Limits, PartitionId
-from sim.torture.line import Line
+from sim.torture.line import Line, Waiting
 from sim.torture.violation import expect
 
 
@@ -22,13 +22,32 @@ class Held:
     "proved") and what it holds.
     """
 
-    __slots__ = ("at", "circuit", "device", "host_bytes", "id", "job", "keys", "passed", "stopping")
+    __slots__ = (
+        "at",
+        "circuit",
+        "device",
+        "device_bytes",
+        "host_bytes",
+        "id",
+        "job",
+        "keys",
+        "passed",
+        "phase1_bytes",
+        "place",
+        "rank",
+        "stopping",
+    )
 
-    def __init__(self, job: "Running", partition: PartitionId, host_bytes: int) -> None:
+    def __init__(
+        self, job: "Running", partition: PartitionId, host_bytes: int, phase1_bytes: int, waiting: Waiting
+    ) -> None:
         self.id = partition
         self.job = job
         self.circuit: Circuit = job.job.circuit
         self.host_bytes = host_bytes
+        self.phase1_bytes = phase1_bytes
+        self.rank, self.place = waiting.rank, waiting.place
+        self.device_bytes = 0
         self.keys = tuple([entry.key for entry in self.circuit.entries])
         self.at = "admitted"
         self.device: HeldDevice | None = None
@@ -39,10 +58,11 @@ class Held:
 class Running:
     """A job that was taken and has not ended."""
 
-    __slots__ = ("failing", "job", "live", "verified")
+    __slots__ = ("failing", "job", "live", "started_s", "verified")
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        self.started_s: float | None = None
         self.live: dict[PartitionId, Held] = {}
         self.verified = 0
         self.failing = False
@@ -58,13 +78,41 @@ class HeldDevice:
         self.busy = 0
         self.used_bytes = 0
 
-    def needs(self, circuit: Circuit) -> int:
-        return 0 if self.device.memory_bytes is None else circuit.device_bytes
+    def needs(self, device_bytes: int) -> int:
+        return 0 if self.device.memory_bytes is None else device_bytes
 
-    def free_for(self, circuit: Circuit) -> bool:
+    def free_for(self, device_bytes: int) -> bool:
         own_bytes = self.device.memory_bytes
-        fits = own_bytes is None or self.used_bytes + circuit.device_bytes <= own_bytes
+        fits = own_bytes is None or self.used_bytes + device_bytes <= own_bytes
         return fits and self.busy < self.device.workers
+
+
+class Expected:
+    """What partitions of a circuit are taken to need: the formula, or the greatest of what eight took last;
+    less than the formula only after three, and never less than its half.
+    """
+
+    def __init__(self, circuit: Circuit) -> None:
+        self._circuit = circuit
+        self._took: list[int] = []
+        self.device_bytes = circuit.device_bytes
+        self.job_s = 0.0  # from the first admission of a job to its last proof
+
+    def measured(self, working_bytes: int) -> None:
+        self._took = [*self._took, working_bytes][-8:]
+
+    @property
+    def working_bytes(self) -> int:
+        formula_bytes = self._circuit.working_bytes
+        floor_bytes = (formula_bytes + 1) // 2 if len(self._took) >= 3 else formula_bytes
+        return max([floor_bytes, *self._took])
+
+    @property
+    def phase1_bytes(self) -> int:
+        formula_bytes = self._circuit.working_bytes
+        if not formula_bytes:
+            return self._circuit.phase1_bytes
+        return self.working_bytes * self._circuit.phase1_bytes // formula_bytes
 
 
 class Holdings:
@@ -80,6 +128,7 @@ class Holdings:
         self.wake_at_s: float | None = None
         self.line = Line(limits)
         self.jobs: dict[str, Running] = {}
+        self._expected: dict[Circuit, Expected] = {}
         self.partitions: dict[PartitionId, Held] = {}
         self.admitted: dict[PartitionId, Held] = {}  # those that load or wait for a synthesis slot
         self.queue: dict[PartitionId, Held] = {}  # those that wait for a device
@@ -98,6 +147,22 @@ class Holdings:
     def stalled(self) -> bool:
         """Nothing holds memory for work and nothing loads: no event to come can free any."""
         return not self.holding and not self.loading
+
+    def expected(self, circuit: Circuit) -> Expected:
+        return self._expected.setdefault(circuit, Expected(circuit))
+
+    def never_fits(self, circuit: Circuit) -> bool:
+        needed_bytes = circuit.entries_bytes + self.expected(circuit).working_bytes
+        return needed_bytes > self.limits.budget_bytes
+
+    @property
+    def ahead_bytes(self) -> int:
+        """Working sets of partitions that no device has yet."""
+        return sum([held.host_bytes for held in self.partitions.values() if held.device is None])
+
+    @property
+    def ahead_count(self) -> int:
+        return len(self.admitted) + self.synthesizing + len(self.queue)
 
     def old_enough(self, stored: Stored) -> bool:
         return stored.idle_since_s + self.limits.eviction_min_idle_s <= self.now_s
@@ -127,7 +192,7 @@ class Holdings:
             self.synthesizing -= 1
         if held.device is not None:
             held.device.busy -= 1
-            held.device.used_bytes -= held.device.needs(held.circuit)
+            held.device.used_bytes -= held.device.needs(held.device_bytes)
             self.idle_workers += 1
             held.device = None
         self.holding -= 1

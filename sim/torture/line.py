@@ -1,41 +1,84 @@
-"""Who waits for admission, as the rules see it: ranks, and how often each was overtaken."""
+"""Who waits for admission, as the rules see it: ranks, places, and how often each was overtaken."""
 
+from bisect import insort
 from collections.abc import Iterator
 from dataclasses import replace
 
-from policy import Circuit, Job, Limits, PartitionId
+from policy import Circuit, Job, Limits, PartitionId, Priority
 from sim.torture.violation import expect
 
 Rank = tuple[float, int]
+Place = tuple[float, int, int]
 
 
 class Waiting:
-    """A job with partitions that were not admitted; `ahead` partitions waited in its group when it came."""
+    """A job with partitions that wait for admission; `ahead` partitions of its group go before it."""
 
-    __slots__ = ("ahead", "group", "job", "next_index", "overtaken_by_peers", "rank")
+    __slots__ = ("again", "ahead", "group", "job", "next_index", "overtaken_by_peers", "place", "rank")
 
     def __init__(self, job: Job, rank: Rank, group: "Group") -> None:
         self.job = job
         self.rank = rank
+        self.place: Place = (rank[0], 1, rank[1])
         self.group = group
-        self.ahead = group.left
-        self.next_index = 0
+        self.ahead = 0
+        self.next_index = 0  # from here on they were never admitted
+        self.again: list[int] = []  # admitted before, and waiting once more
         self.overtaken_by_peers = 0  # ever, by later jobs of its priority and another circuit
+
+    @property
+    def left(self) -> int:
+        return self.job.partitions - self.next_index + len(self.again)
+
+    @property
+    def next(self) -> int:
+        return self.again[0] if self.again else self.next_index
+
+    def waits(self, index: int) -> bool:
+        return index >= self.next_index or index in self.again
 
 
 class Group:
-    """Jobs of one circuit and priority need the same: the first of them stands for all."""
+    """Jobs of one circuit and priority need the same: the first of them in turn stands for all."""
 
-    __slots__ = ("circuit", "head", "jobs", "left", "overtaken", "priority")
+    __slots__ = (
+        "batch_left",
+        "circuit",
+        "head",
+        "jobs",
+        "may_hold",
+        "overtaken",
+        "priority",
+        "since_s",
+        "urgent",
+    )
 
     head: Waiting
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, now_s: float, batch_size: int) -> None:
+        self.batch_left = batch_size - 1  # jobs that may follow the first as if they had started
         self.circuit: Circuit = job.circuit
         self.priority = job.priority
-        self.jobs: dict[str, Waiting] = {}
-        self.left = 0  # partitions
-        self.overtaken = 0  # its head, since it became the head or last got a partition admitted
+        self.jobs: list[Waiting] = []  # in turn
+        # How often its head was, since it became the head or last got a partition admitted, at least and at
+        # most: what is passed while it waits for its batch has no turn yet.
+        self.overtaken = 0
+        self.may_hold = 0
+        self.since_s = now_s
+        self.urgent = job.priority is Priority.CRITICAL or job.due_s is not None
+
+    def insert(self, waiting: Waiting) -> None:
+        insort(self.jobs, waiting, key=lambda each: each.place)
+        position = self.jobs.index(waiting)
+        waiting.ahead = sum([each.left for each in self.jobs[:position]])
+        for behind in self.jobs[position + 1 :]:
+            behind.ahead += waiting.left
+        self.head = self.jobs[0]
+
+    def head_left(self) -> None:
+        """The next job becomes the first, and nobody has overtaken that yet."""
+        self.head = self.jobs[0]
+        self.overtaken = self.may_hold = 0
 
 
 class Line:
@@ -64,18 +107,38 @@ class Line:
         self._limits = replace(self._limits, budget_bytes=budget_bytes)
         return self._limits
 
-    def join(self, job: Job, now_s: float) -> None:
+    def join(self, job: Job, now_s: float, job_s: float) -> None:
+        """`job_s`: what a job of the circuit takes, as far as is known."""
         self._sequence += 1
+        effective_s = now_s + job.priority * self._limits.ageing_s
+        if job.due_s is not None:
+            effective_s = min(effective_s, job.due_s - job_s)
+        self._add(Waiting(job, (effective_s, self._sequence), self._group(job, now_s)))
+
+    def _group(self, job: Job, now_s: float) -> Group:
         group = self._groups.get((job.priority, job.circuit))
         if group is None:
-            group = self._groups[job.priority, job.circuit] = Group(job)
+            group = self._groups[job.priority, job.circuit] = Group(job, now_s, self._limits.max_batch_size)
             self.groups.append(group)
-        rank = (now_s + job.priority * self._limits.ageing_s, self._sequence)
-        waiting = Waiting(job, rank, group)
-        if not group.jobs:
-            group.head = waiting
-        group.jobs[job.id] = self._waiting[job.id] = waiting
-        group.left += job.partitions
+        return group
+
+    def _add(self, waiting: Waiting) -> None:
+        self._waiting[waiting.job.id] = waiting
+        waiting.group.insert(waiting)
+
+    def come_again(self, partition: PartitionId, job: Job, place: Place, rank: Rank, now_s: float) -> None:
+        """A partition waits that was admitted before; its job may have nothing else that waits."""
+        waiting = self._waiting.get(job.id)
+        if waiting is None:
+            waiting = Waiting(job, rank, self._group(job, now_s))
+            waiting.place, waiting.next_index = place, job.partitions
+            waiting.again.append(partition.index)
+            self._add(waiting)
+            return
+        waiting.again.append(partition.index)
+        for other in waiting.group.jobs:
+            if other.place >= waiting.place:
+                other.ahead += 1
 
     def leave(self, job_id: str) -> None:
         """Forget the job, if it waits."""
@@ -83,40 +146,72 @@ class Line:
         if waiting is None:
             return
         group = waiting.group
-        del group.jobs[job_id]
-        group.left -= waiting.job.partitions - waiting.next_index
-        if not group.jobs:
+        group.jobs.remove(waiting)
+        if group.jobs:
+            if group.head is waiting:
+                self._batch_goes_on(group, bool(waiting.next_index))
+                group.head_left()
+        else:
             del self._groups[group.priority, group.circuit]
             self.groups.remove(group)
-        elif group.head is waiting:
-            group.overtaken = 0
-            group.head = next(iter(group.jobs.values()))
 
-    def admit(self, partition: PartitionId) -> None:
+    def _batch_goes_on(self, group: Group, started: bool) -> None:
+        if started and group.batch_left and not group.jobs[0].next_index:
+            group.batch_left -= 1
+            self._go_before_new_ones(group.jobs[0])
+        else:
+            group.batch_left = self._limits.max_batch_size - 1
+
+    def may_gather(self, group: Group, now_s: float) -> bool:
+        """Whether the group may be waiting for the rest of its batch, and so have no turn yet."""
+        limits = self._limits
+        if limits.max_batch_size == 1 or group.urgent:
+            return False
+        return len(group.jobs) < limits.max_batch_size and now_s < group.since_s + limits.max_batch_wait_s
+
+    def admit(self, partition: PartitionId, now_s: float) -> Waiting:
+        """The job, which must be the first of its group."""
         waiting = self._waiting.get(partition.job_id)
         if waiting is None:
             expect(5, False, "%s was admitted, and its job does not wait", partition)
-            return
+            raise KeyError(partition)  # not reached
         group = waiting.group
-        in_order = group.head is waiting and partition.index == waiting.next_index
+        in_order = group.head is waiting and partition.index == waiting.next
         expect(5, in_order, "%s was admitted out of the order of its group", partition)
-        self._overtake(waiting)
-        group.overtaken = 0
-        group.left -= 1
-        waiting.next_index += 1
-        if waiting.next_index == waiting.job.partitions:
-            self.leave(partition.job_id)
+        self._overtake(waiting, now_s)
+        group.overtaken = group.may_hold = 0
+        self._take(waiting)
+        return waiting
 
-    def _overtake(self, waiting: Waiting) -> None:
+    def _take(self, waiting: Waiting) -> None:
+        first = not waiting.next_index
+        if waiting.again:
+            waiting.again.pop(0)
+        else:
+            waiting.next_index += 1
+        if not waiting.left:
+            self.leave(waiting.job.id)
+        elif first:
+            self._go_before_new_ones(waiting)
+
+    def _go_before_new_ones(self, waiting: Waiting) -> None:
+        own = waiting.group
+        others = [group for group in self.groups if group.priority == own.priority and group is not own]
+        first_s = min([waiting.place[0], *[group.head.place[0] for group in others]])
+        waiting.place = (first_s, 0, waiting.rank[1])
+
+    def _overtake(self, waiting: Waiting, now_s: float) -> None:
         """Rule 5: whoever is passed was not passed too often before."""
         limit, rank = self._limits.overtake_limit, waiting.rank
         for group in self.groups:
             if group.head.rank < rank:
-                group.overtaken += 1
+                group.may_hold += 1
+                group.overtaken += not self.may_gather(group, now_s)
                 expect(5, group.overtaken <= limit, "job %s starves", group.head.job.id)
         for other in self._waiting.values():
             peers = other.group.priority == waiting.group.priority and other.group is not waiting.group
-            if peers and other.rank < rank:
+            in_turn = other.group.head.rank <= other.rank and not self.may_gather(other.group, now_s)
+            if peers and in_turn and other.rank < rank:
                 other.overtaken_by_peers += 1
                 fair = limit * (other.ahead + other.next_index + 1)
                 expect(5, other.overtaken_by_peers <= fair, "job %s starves among equals", other.job.id)

@@ -12,11 +12,13 @@ from policy import (
     BudgetPolicy,
     Cancel,
     Decision,
+    DeviceOutOfMemory,
     Event,
     Fail,
     Failed,
     Limits,
     Load,
+    Measured,
     PartitionId,
     Policy,
     Prove,
@@ -29,7 +31,7 @@ from policy import (
     Tick,
     WakeAt,
 )
-from sim.torture.case import Arrival, At, Case, Death, DeviceLost, LoadFails, Stage, Strike
+from sim.torture.case import Arrival, At, Case, Crowded, Death, DeviceLost, LoadFails, Stage, Strike
 from sim.torture.rules import CheckedPolicy
 from sim.torture.violation import expect
 from sim.torture.work import Work
@@ -103,7 +105,7 @@ class TortureMachine:
         for partition in books.partitions:
             expect(7, False, "nothing happens any more, and %s", policy.explain(partition))
         for waiting in books.line:
-            partition = PartitionId(waiting.job.id, waiting.next_index)
+            partition = PartitionId(waiting.job.id, waiting.next)
             expect(7, False, "nothing happens any more, and %s", policy.explain(partition))
         expect(6, not books.jobs, "jobs did not end: %s", list(books.jobs))
         expect(6, policy.reserved_bytes == books.idle_bytes, "%s bytes stay reserved", policy.reserved_bytes)
@@ -165,11 +167,18 @@ class TortureMachine:
 
     def _reached(self, partition: PartitionId, stage: Stage) -> None:
         """Strikes strike once, not a retried job again."""
+        if stage == "proved" and self._case.took:
+            self._measure(partition)
         if not self._strikes:
             return
         for strike in self._strikes.pop((partition, stage), ()):
             what = Cancel(partition.job_id) if strike.cancels else Failed(partition, f"while {stage}")
             self._after(strike.after_s, self._happen, what)
+
+    def _measure(self, partition: PartitionId) -> None:
+        arrival, took = self._arrivals[partition.job_id], self._case.took
+        share = took[(arrival.number * 7 + partition.index) % len(took)]
+        self._send(Measured(partition, int(arrival.job.circuit.working_bytes * share)))
 
     def _end(self, decision: Fail | Reject) -> None:
         if self._retries[decision.job_id]:
@@ -192,19 +201,26 @@ class TortureMachine:
             case Failed(partition, why):
                 self._fail(partition, why)
             case DeviceLost(name):
-                held_by = [held for held in self._checked.books.partitions.values() if held.device]
-                for held in held_by:
-                    if held.device and held.device.device.name == name:
-                        self._fail(held.id, "device out of memory")
+                for partition in self._proving_on(name):
+                    self._fail(partition, "device lost")
+            case Crowded(name):
+                for partition in self._proving_on(name):
+                    if partition in self._checked.books.partitions:
+                        self._work.drop(partition)
+                        self._send(DeviceOutOfMemory(partition))
             case Death():
                 self._die()
+
+    def _proving_on(self, device: str) -> list[PartitionId]:
+        held_by = self._checked.books.partitions.values()
+        return [held.id for held in held_by if held.device is not None and held.device.device.name == device]
 
     def _fail(self, partition: PartitionId, why: str) -> None:
         """Of a partition that is admitted, or waits, if it is."""
         books = self._checked.books
         if partition not in books.partitions:
             waits = books.line.waits(partition.job_id)
-            if not waits or partition.index < books.line.find(partition.job_id).next_index:
+            if not waits or not books.line.find(partition.job_id).waits(partition.index):
                 return
         self._work.drop(partition)
         self._send(Failed(partition, why))

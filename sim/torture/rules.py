@@ -35,6 +35,7 @@ from sim.torture.books import Books
 from sim.torture.holdings import Held
 from sim.torture.line import Group, Waiting
 from sim.torture.violation import expect
+from sim.torture.waits import Waits
 
 TURNS = {
     Stop: 0,
@@ -56,7 +57,8 @@ class CheckedPolicy:
     """A policy that raises `ViolationError` as soon as an answer breaks a rule.
 
     `has_room` says what the policy admits by. After every event its partition is asked what it waits for, and
-    now and then a job in turn; after every `ask_every`-th event all are.
+    now and then a job in turn; after every `ask_every`-th event all are. Where that is every event, what each
+    has waited is added up too.
     """
 
     def __init__(
@@ -66,17 +68,22 @@ class CheckedPolicy:
         self.books = Books(limits)
         self._has_room = has_room
         self._ask_every = ask_every
+        self._waits = Waits() if ask_every == 1 else None
         self._events = 0
 
     def handle(self, event: Event, now_s: float) -> list[Decision]:
         """The policy's answer. An event that it refuses counts as if nothing had happened."""
         decisions = self.policy.handle(event, now_s)
+        if self._waits is not None:
+            self._waits.pass_time(now_s)
         self.books.happen(event, now_s)
         if decisions:
             self._execute(event, decisions)
         elif type(event) is Submit:
-            answers.refused_only_if_impossible(self.books.limits, event, decisions)
+            answers.refused_only_if_impossible(self.books, event, decisions)
         self._check(event)
+        if self._waits is not None:
+            self._waits.compare(self.policy, self.books)
         return decisions
 
     def _execute(self, event: Event, decisions: list[Decision]) -> None:
@@ -85,7 +92,7 @@ class CheckedPolicy:
             expect(3, turns == sorted(turns), "decisions out of order: %s", decisions)
         books = self.books
         if type(event) is Submit:
-            answers.refused_only_if_impossible(books.limits, event, decisions)
+            answers.refused_only_if_impossible(books, event, decisions)
         admits = [each for each in decisions if type(each) is Admit]
         evicts = [each for each in decisions if type(each) is Evict]
         if not (admits or evicts):
@@ -168,7 +175,8 @@ class CheckedPolicy:
             return
         for held in queue:
             for device in books.devices.values():
-                expect(7, not device.free_for(held.circuit), "%s could prove", held.id)
+                device_bytes = books.expected(held.circuit).device_bytes
+                expect(7, not device.free_for(device_bytes), "%s could prove", held.id)
 
     def _nothing_could_start(self) -> None:
         """Whatever waits has no room, or gives way to somebody who was overtaken too often."""
@@ -183,22 +191,29 @@ class CheckedPolicy:
             return
         if books.wake_at_s is not None and books.wake_at_s <= books.now_s:
             return  # the timer's event comes at this very moment, after this one
+        if not room.bytes_open(books, books.ahead_bytes, books.ahead_count, books.idle_workers):
+            return
         for group in room.candidates(books):
-            if may_synthesize if books.in_memory(group.circuit) else may_load:
+            may_start = may_synthesize if books.in_memory(group.circuit) else may_load
+            gathers = books.wake_at_s is not None and room.may_gather(books, group)
+            if may_start and not gathers:
                 self._has_none(group)
 
     def _has_none(self, group: Group) -> None:
         books, head = self.books, group.head.job.id
-        if not self._has_room(books, group, room.Idle.ALL):
+        if not self._has_room(books, group, room.Idle.FORCED):
             return
         could_start = books.stalled or self._has_room(books, group, room.Idle.OLD)
         expect(7, not could_start, "job %s could start", head)
-        at_s, timer_s = room.in_bytes_at_s(books, group), books.wake_at_s
-        expect(7, timer_s is not None and timer_s <= at_s, "no timer for job %s at %s s", head, at_s)
+        if self._has_room(books, group, room.Idle.ALL):
+            at_s, timer_s = room.in_bytes_at_s(books, group), books.wake_at_s
+            expect(7, timer_s is not None and timer_s <= at_s, "no timer for job %s at %s s", head, at_s)
 
     def _asked_in_line(self, waiting: Waiting) -> None:
         """Of a job that waits: its next partition, or its last, waits with cause."""
-        index = waiting.next_index if self._events & 8 else waiting.job.partitions - 1
+        index = waiting.next
+        if self._events & 8 and waiting.next_index < waiting.job.partitions:
+            index = waiting.job.partitions - 1
         partition = PartitionId(waiting.job.id, index)
         cause, told = self.policy.wait_cause(partition), self.policy.explain(partition)
         explained = cause is not None and told.startswith(f"{partition} waits for")

@@ -13,7 +13,7 @@ def cache_of_idle(*sizes: int) -> EntryCache:
     """Entries "0", "1", … of these sizes, idle since second 0, 1, …"""
     cache = EntryCache(Budget(None))
     for number, size_bytes in enumerate(sizes):
-        used, _ = cache.acquire(circuit_of(Entry(str(number), size_bytes)))
+        used, _ = cache.acquire(circuit_of(Entry(str(number), size_bytes)), 0.0)
         cache.loaded(used[0], 0.0)
         cache.release(used, float(number))
     return cache
@@ -24,7 +24,7 @@ def circuit_of(*entries: Entry) -> Circuit:
 
 
 def plan(cache: EntryCache, lacking_bytes: int, keep: tuple[str, ...] = ()) -> list[str]:
-    return [cached.entry.key for cached in cache.plan_eviction(lacking_bytes, keep)]
+    return [cached.entry.key for cached in cache.plan_eviction(lacking_bytes, lambda key: key in keep)]
 
 
 def test_least_recently_used_goes_first() -> None:
@@ -32,7 +32,7 @@ def test_least_recently_used_goes_first() -> None:
     assert plan(cache, 3) == ["0"]
     assert plan(cache, 5) == ["0", "1"]
     assert plan(cache, 5, keep=("0",)) == ["1", "2"]
-    used, _ = cache.acquire(circuit_of(Entry("0", 4)))
+    used, _ = cache.acquire(circuit_of(Entry("0", 4)), 0.0)
     cache.release(used, 9.0)
     assert plan(cache, 3) == ["1"]
 
@@ -54,22 +54,22 @@ def test_a_plan_frees_enough_and_each_of_it_is_needed(sizes: list[int], lacking_
 
 def test_in_use_and_loading_are_not_idle() -> None:
     cache = cache_of_idle(4)
-    first, to_load = cache.acquire(circuit_of(Entry("0", 4), Entry("new", 9)))
+    first, to_load = cache.acquire(circuit_of(Entry("0", 4), Entry("new", 9)), 0.0)
     assert to_load == [Entry("new", 9)]
     assert plan(cache, 1) == []
     cache.release(first, 1.0)
     assert plan(cache, 5) == []  # "new" still loads
     cache.loaded(first[1], 2.0)
     assert plan(cache, 5) == ["new"]
-    cache.acquire(circuit_of(Entry("0", 4)))
+    cache.acquire(circuit_of(Entry("0", 4)), 0.0)
     with pytest.raises(AssertionError, match="in use"):
         cache.evict(first[0])
 
 
 def test_a_shared_entry_is_idle_when_its_last_user_is_done() -> None:
     cache = cache_of_idle(4)
-    one, _ = cache.acquire(circuit_of(Entry("0", 4)))
-    other, _ = cache.acquire(circuit_of(Entry("0", 4)))
+    one, _ = cache.acquire(circuit_of(Entry("0", 4)), 0.0)
+    other, _ = cache.acquire(circuit_of(Entry("0", 4)), 0.0)
     cache.release(one, 1.0)
     assert plan(cache, 1) == []
     cache.release(other, 2.0)
@@ -78,16 +78,20 @@ def test_a_shared_entry_is_idle_when_its_last_user_is_done() -> None:
 
 def test_minimum_idle_time_divides_old_from_young() -> None:
     cache = cache_of_idle(4, 5, 6)
-    assert cache.long_idle(10.0, now_s=11.0) == (9, 12.0)
-    assert cache.long_idle(10.0, now_s=9.0) == (0, 10.0)
-    assert cache.long_idle(0.0, now_s=2.0) == (15, None)
+    cache.min_idle_s = 10.0
+    for now_s, old_bytes, next_old_s in [(9.0, 0, 10.0), (11.0, 9, 12.0), (12.0, 15, None)]:
+        cache.grow_old(now_s)
+        assert (cache.old_bytes, cache.next_old_s()) == (old_bytes, next_old_s)
+    cache.acquire(circuit_of(Entry("1", 5)), 13.0)
+    assert (cache.old_bytes, cache.idle_bytes) == (10, 10)
 
 
-def test_one_key_has_one_size() -> None:
-    cache = cache_of_idle(4)
-    assert cache.conflict(circuit_of(Entry("0", 4))) is None
-    assert "0 has 5 bytes here, 4 bytes elsewhere" in (cache.conflict(circuit_of(Entry("0", 5))) or "")
-    cache.expect(circuit_of(Entry("waiting", 1)))
-    assert cache.conflict(circuit_of(Entry("waiting", 2))) is not None
-    cache.expect_no_longer(circuit_of(Entry("waiting", 1)))
-    assert cache.conflict(circuit_of(Entry("waiting", 2))) is None
+def test_of_those_idle_for_equally_long_the_cheapest_to_load_again_goes_first() -> None:
+    """Both are 4 bytes; the first took 3 s to load, the second 1 s."""
+    cache = EntryCache(Budget(None))
+    used, _ = cache.acquire(circuit_of(Entry("slow", 4), Entry("fast", 4)), 0.0)
+    cache.loaded(used[1], 1.0)
+    cache.loaded(used[0], 3.0)
+    cache.release(used, 5.0)
+    assert plan(cache, 1) == ["fast"]
+    assert plan(cache, 5) == ["fast", "slow"]

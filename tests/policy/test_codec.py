@@ -6,7 +6,19 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from policy import Circuit, CodecError, Decision, Device, Entry, Event, Job, Limits, PartitionId
+from policy import (
+    Circuit,
+    CodecError,
+    Decision,
+    Device,
+    Entry,
+    Event,
+    Job,
+    Limits,
+    PartitionId,
+    Priority,
+    Submit,
+)
 from policy.codec import (
     decode_decision,
     decode_event,
@@ -21,7 +33,10 @@ entries = st.lists(st.builds(Entry, st.text(), st.integers(0, 2**70)), max_size=
 circuits = st.builds(Circuit, st.text(), entries.map(tuple), *[st.integers(0, 2**70)] * 3)
 st.register_type_strategy(Entry, st.builds(Entry, st.text(), st.integers(0, 2**70)))
 st.register_type_strategy(Circuit, circuits)
-st.register_type_strategy(Job, st.builds(Job, st.text(), circuits, st.integers(1, 99)))
+st.register_type_strategy(
+    Job,
+    st.builds(Job, st.text(), circuits, st.integers(1, 99), st.sampled_from(Priority), st.none() | seconds),
+)
 st.register_type_strategy(PartitionId, st.builds(PartitionId, st.text(), st.integers(0, 99)))
 devices = st.builds(Device, st.just("gpu"), st.integers(1, 9), st.none() | st.integers(1, 2**70))
 limits = st.builds(
@@ -32,12 +47,22 @@ limits = st.builds(
     seconds,
     st.integers(0, 9),
     seconds,
+    st.none() | st.integers(1, 2**70),
+    st.booleans(),
+    st.integers(1, 9),
+    seconds,
 )
 sizes = {
-    "Resized": {"budget_bytes": st.integers(1, 2**70)},
-    "Shared": {"share_bytes": st.integers(0, 2**70)},
+    "share_bytes": st.integers(0, 2**70),
+    "budget_bytes": st.integers(1, 2**70),
+    "working_bytes": st.integers(0, 2**70),
 }
-events = st.one_of([st.builds(kind, **sizes.get(kind.__name__, {})) for kind in Event.__args__])
+events = st.one_of(
+    [
+        st.builds(kind, **{name: sizes[name] for name in sizes.keys() & kind.__annotations__.keys()})
+        for kind in Event.__args__
+    ]
+)
 decisions = st.one_of(
     [
         st.builds(kind, **({"at_s": seconds} if kind.__name__ == "WakeAt" else {}))
@@ -81,6 +106,13 @@ def test_limits_survive_json(limits: Limits) -> None:
 def test_anything_else_is_refused(value: object) -> None:
     with pytest.raises(CodecError, match="is no event"):
         decode_event(value)  # type: ignore[arg-type]  # that is the point
+
+
+def test_a_field_of_a_later_version_has_its_default() -> None:
+    job = Job("a", Circuit("c", (), 1, 1))
+    value = encode_event(Submit(job))
+    del value["job"]["due_s"]
+    assert decode_event(value) == Submit(job)
 
 
 def test_limits_without_a_field_are_refused() -> None:

@@ -13,6 +13,7 @@ from policy import (
     Complete,
     Decision,
     Device,
+    DeviceOutOfMemory,
     Entry,
     Event,
     Fail,
@@ -22,6 +23,7 @@ from policy import (
     Limits,
     Loaded,
     LoadFailed,
+    Measured,
     PartitionId,
     Priority,
     ProtocolError,
@@ -59,6 +61,10 @@ limits = st.builds(
     eviction_min_idle_s=st.sampled_from([0.0, 3.0]),
     overtake_limit=st.integers(0, 3),
     ageing_s=st.sampled_from([0.0, 5.0, 1000.0]),
+    lookahead_bytes=st.none() | st.integers(1, 12),
+    sort_by_type=st.booleans(),
+    max_batch_size=st.integers(1, 3),
+    max_batch_wait_s=st.sampled_from([0.0, 4.0]),
 )
 
 
@@ -106,11 +112,16 @@ class Machine(RuleBasedStateMachine):
                 self.ends[decision.job_id] = decision
         return decisions
 
-    @rule(data=st.data(), partitions=st.integers(1, 3), priority=st.sampled_from(Priority))
-    def submit(self, data: st.DataObject, partitions: int, priority: Priority) -> None:
+    @rule(
+        data=st.data(),
+        partitions=st.integers(1, 3),
+        priority=st.sampled_from(Priority),
+        due_s=st.none() | st.floats(0, 20),
+    )
+    def submit(self, data: st.DataObject, partitions: int, priority: Priority, due_s: float | None) -> None:
         self.submitted += 1
         circuit = data.draw(st.sampled_from(self.circuits))
-        self.send(Submit(Job(f"job{self.submitted}", circuit, partitions, priority)))
+        self.send(Submit(Job(f"job{self.submitted}", circuit, partitions, priority, due_s)))
 
     @rule(data=st.data(), steps=st.integers(1, 8))
     def work_goes_on(self, data: st.DataObject, steps: int) -> None:
@@ -131,6 +142,17 @@ class Machine(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         self.now_s += seconds
         self.send(Tick())
+
+    @rule(data=st.data(), working_bytes=st.integers(0, 12))
+    def a_partition_is_measured(self, data: st.DataObject, working_bytes: int) -> None:
+        if self.books.partitions:
+            partition = data.draw(st.sampled_from(list(self.books.partitions)))
+            self.send(Measured(partition, working_bytes))
+
+    @rule(data=st.data())
+    def a_device_is_out_of_memory(self, data: st.DataObject) -> None:
+        if proving := [held.id for held in self.books.partitions.values() if held.device is not None]:
+            self.send(DeviceOutOfMemory(data.draw(st.sampled_from(proving))))
 
     @rule(data=st.data())
     def others_take_or_leave(self, data: st.DataObject) -> None:
@@ -184,8 +206,11 @@ class Machine(RuleBasedStateMachine):
         assert self.books.host_bytes == self.books.idle_bytes
         work = self.checked.policy._work
         assert not any(device.busy for device in work.stages.devices._all)
-        for left in (work.waiting._groups, work.waiting._users, work.waiting._holders, work._awaiting):
+        waiting, circuits, stages = work.waiting, work.circuits, work.stages
+        queues = (waiting.line.blocks, waiting.gathering.blocks, waiting._holders, waiting._gatherers)
+        for left in (*queues, circuits._records, circuits._by_entry, work._awaiting, stages.ready):
             assert not left
+        assert (stages.loading, stages.synthesizing, stages.ahead_bytes, work.holding) == (0, 0, 0, 0)
 
     def something_that_happens(self) -> Event:
         """An event that must come by itself; there always is one, or the work is stalled."""

@@ -65,7 +65,10 @@ def test_small_work_passes_large_work_so_often_and_not_more() -> None:
     stage.finish("a")
     assert stage.policy.partitions() == [partition("b"), partition("c")]
     assert stage.finish("b") == ["prove b", "complete b"]
-    assert "a job that was overtaken too often goes first" in stage.policy.explain(partition("d"))
+    assert stage.policy.explain(partition("d")) == (
+        "d[0] waits for memory: y was overtaken 3 times and goes first; it needs 9 B, and of the budget of "
+        "10 B 8 B are free and 0 B held by idle SRS and PCE"
+    )
     assert stage.finish("c") == ["prove c", "admit y", "load L", "complete c"]
     assert stage.load("L") == ["synthesize y"]
 

@@ -5,6 +5,7 @@ Each is a patch of the real policy, with the numbers of the rules by which it ma
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,8 +14,11 @@ from policy import Failed, Loaded, Tick
 from policy.budget import Budget, Reservation
 from policy.budget_policy import RoomInBytes
 from policy.cache import CachedEntry, EntryCache
+from policy.circuits import Circuits
 from policy.devices import DevicePool, DeviceWorkers
+from policy.estimates import Estimate
 from policy.explain import Queries
+from policy.line import Line
 from policy.model import Circuit
 from policy.records import JobRecord
 from policy.scheduler import Scheduler
@@ -75,10 +79,9 @@ def what_never_fits_is_taken(patch: Patch) -> None:
 def what_just_fits_is_refused(patch: Patch) -> None:
     fits = RoomInBytes.refusal
 
-    def refusal(self: RoomInBytes, circuit: Circuit) -> str | None:
-        limit_bytes = self._budget.limit_bytes or 0
-        tight = circuit.entries_bytes + circuit.working_bytes == limit_bytes
-        return "just so" if tight else fits(self, circuit)
+    def refusal(self: RoomInBytes, circuit: Circuit, working_bytes: int) -> str | None:
+        tight = circuit.entries_bytes + working_bytes == self._total_bytes
+        return "just so" if tight else fits(self, circuit, working_bytes)
 
     patch.setattr(RoomInBytes, "refusal", refusal)
 
@@ -87,8 +90,8 @@ def what_just_fits_is_refused(patch: Patch) -> None:
 def a_partition_is_admitted_before_all_its_entries_are_loaded(patch: Patch) -> None:
     acquire = EntryCache.acquire
 
-    def without_the_last(self: EntryCache, circuit: Circuit) -> Any:
-        used, to_load = acquire(self, circuit)
+    def without_the_last(self: EntryCache, circuit: Circuit, now_s: float) -> Any:
+        used, to_load = acquire(self, circuit, now_s)
         for entry in to_load[1:]:
             self._forget(self._entries[entry.key])
             self.loading -= 1
@@ -102,20 +105,25 @@ def a_partition_is_admitted_before_all_its_entries_are_loaded(patch: Patch) -> N
 def the_most_recently_used_goes_first(patch: Patch) -> None:
     plan = EntryCache.plan_eviction
 
-    def newest_first(self: EntryCache, lacking_bytes: int, keep: Any) -> list[CachedEntry]:
-        order, self._idle = self._idle, OrderedDict(reversed(self._idle.items()))
+    def newest_first(self: EntryCache, lacking_bytes: int, spare: Any = lambda _: False) -> list[CachedEntry]:
+        order = self.old, self.young
+        self.old, self.young = (
+            OrderedDict(reversed(self.young.items())),
+            OrderedDict(reversed(self.old.items())),
+        )
         try:
-            return sorted(plan(self, lacking_bytes, keep), key=lambda cached: cached.idle_since_s)
+            return sorted(plan(self, lacking_bytes, spare), key=lambda cached: cached.idle_since_s)
         finally:
-            self._idle = order
+            self.old, self.young = order
 
     patch.setattr(EntryCache, "plan_eviction", newest_first)
 
 
 @mutant(4)
 def more_is_evicted_than_is_needed(patch: Patch) -> None:
-    def all_idle(self: EntryCache, lacking_bytes: int, keep: Any) -> list[CachedEntry]:
-        plan = [cached for key, cached in self._idle.items() if key not in keep]
+    def all_idle(self: EntryCache, lacking_bytes: int, spare: Any = lambda _: False) -> list[CachedEntry]:
+        idle = [*self.old.items(), *self.young.items()]
+        plan = [cached for key, cached in idle if not spare(key)]
         return plan if sum(cached.entry.size_bytes for cached in plan) >= lacking_bytes else []
 
     patch.setattr(EntryCache, "plan_eviction", all_idle)
@@ -134,8 +142,8 @@ def an_entry_in_use_is_evicted(patch: Patch) -> None:
     def idle_at_once(self: EntryCache, used: Any, now_s: float) -> None:
         release(self, used, now_s)
         for cached in used:
-            if cached.users and cached.entry.key not in self._idle:
-                self._now_idle(cached, now_s)
+            if cached.users and cached.entry.key not in {**self.old, **self.young}:
+                self._now_idle([cached], now_s)
                 cached.users = 0
 
     patch.setattr(EntryCache, "release", idle_at_once)
@@ -147,24 +155,25 @@ def priorities_are_ignored(patch: Patch) -> None:
     patch.setattr(
         JobRecord,
         "__init__",
-        lambda self, job, _effective_s, sequence: init(self, job, 0.0, sequence),
+        lambda self, job, circuit, _effective_s, sequence: init(self, job, circuit, 0.0, sequence),
     )
 
 
 @mutant(5, 0)
 def the_last_come_is_first_served(patch: Patch) -> None:
-    patch.setattr(WaitingRoom, "candidates", lambda self: self._order[::-1])
+    fitting = WaitingRoom.fitting
+    patch.setattr(WaitingRoom, "fitting", lambda self, *needs: reversed(list(fitting(self, *needs))))
 
 
 @mutant(5)
 def nobody_holds_the_line(patch: Patch) -> None:
-    patch.setattr(WaitingRoom, "candidates", lambda self: self._order)
-    patch.setattr(WaitingRoom, "_count_overtaken_by", lambda *_: None)
+    patch.setattr(Line, "before", lambda *_: [])
+    patch.setattr(WaitingRoom, "last_rank", None)
 
 
 @mutant(5)
 def a_started_proof_waits_behind_new_ones(patch: Patch) -> None:
-    patch.setattr(WaitingRoom, "_go_before_new_ones", lambda *_: None)
+    patch.setattr(WaitingRoom, "_put_before_new_ones", WaitingRoom._insert)
 
 
 @mutant(6, 0)
@@ -254,12 +263,17 @@ def young_entries_block_what_nothing_else_unblocks(patch: Patch) -> None:
 
 @mutant(7)
 def only_the_first_in_turn_is_looked_at(patch: Patch) -> None:
-    patch.setattr(WaitingRoom, "candidates", lambda self: self._order[:1])
+    fitting = WaitingRoom.fitting
+
+    def first(self: WaitingRoom, *needs: Any) -> list[Group]:
+        return [group for group in fitting(self, *needs) if group is next(iter(self.line))]
+
+    patch.setattr(WaitingRoom, "fitting", first)
 
 
 @mutant(7)
 def work_piles_up_before_the_devices(patch: Patch) -> None:
-    patch.setattr(Stages, "may_load", lambda self: self.loading + len(self.ready) <= self._slots)
+    patch.setattr(Stages, "open_to", lambda self: (self.may_synthesize(), True))
 
 
 @mutant(0)
@@ -271,18 +285,50 @@ def a_question_fails(patch: Patch) -> None:
 
 @mutant(0)
 def a_wait_has_no_cause(patch: Patch) -> None:
-    patch.setattr(Queries, "_why_not_synthesizing", lambda _: (None, "nothing"))
+    patch.setattr(Queries, "wait_cause", lambda *_: None)
 
 
 @mutant(0, 5)
 def the_order_is_not_that_of_the_events(patch: Patch) -> None:
     """Another each time: as a set's order may be, or a dictionary's of objects by their addresses."""
     turns = iter(range(10**9))
-    candidates = WaitingRoom.candidates
+    fitting = WaitingRoom.fitting
 
-    def turned(self: WaitingRoom) -> list[Group]:
-        groups = candidates(self)
+    def turned(self: WaitingRoom, *needs: Any) -> list[Group]:
         key = next(turns) % 5
-        return sorted(groups, key=lambda group: (group.rank[0], (group.rank[1] * 31) % (key + 2)))
+        order = fitting(self, *needs)
+        return sorted(order, key=lambda group: (group.rank[0], (group.rank[1] * 31) % (key + 2)))
 
-    patch.setattr(WaitingRoom, "candidates", turned)
+    patch.setattr(WaitingRoom, "fitting", turned)
+
+
+@mutant(3)
+def measurements_are_not_heeded(patch: Patch) -> None:
+    patch.setattr(Estimate, "measured", lambda *_: False)
+
+
+@mutant(7)
+def the_lookahead_in_bytes_is_not_heeded(patch: Patch) -> None:
+    patch.setattr(Stages, "bytes_open", lambda _: True)
+
+
+@mutant(0, 1, 6)
+def a_crowded_device_is_filled_as_before(patch: Patch) -> None:
+    patch.setattr(Estimate, "crowded", lambda *_: True)
+
+
+@mutant(5)
+def due_times_are_not_heeded(patch: Patch) -> None:
+    take = Work.take
+    patch.setattr(Work, "take", lambda self, job, *when: take(self, replace(job, due_s=None), *when))
+
+
+@mutant(5, 7)
+def a_batch_waits_for_ever(patch: Patch) -> None:
+    patch.setattr(WaitingRoom, "release_gathered", lambda *_: None)
+    patch.setattr(WaitingRoom, "next_gathered_s", lambda _: None)
+
+
+@mutant(4)
+def what_is_wanted_first_is_evicted(patch: Patch) -> None:
+    patch.setattr(Circuits, "wanted_before", lambda *_: False)

@@ -1,0 +1,103 @@
+"""Who is admitted next: the first in turn that has room and finds its stage open."""
+
+from typing import NamedTuple
+
+from policy.cache import CachedEntry
+from policy.room import Room
+from policy.waiting import Group
+from policy.work import Work
+
+
+class Search(NamedTuple):
+    """A search for somebody who may start, as far as its outcome depends on anything."""
+
+    changes: int  # of the line and of what is idle
+    most_bytes: int
+    hot: bool
+    cold: bool
+    stalled: bool
+
+    def finds_no_more_than(self, other: "Search") -> bool:
+        return (
+            self.most_bytes <= other.most_bytes
+            and self.changes == other.changes
+            and self.hot <= other.hot
+            and self.cold <= other.cold
+            and self.stalled <= other.stalled
+        )
+
+
+class Admission:
+    """Admits whoever can start; afterwards nobody can, but for those whom a line holds back."""
+
+    def __init__(self, work: Work, room: Room, sort_by_type: bool) -> None:
+        self._work = work
+        self._room = room
+        self._sort_by_type = sort_by_type
+        self._in_vain: Search | None = None  # the last search, if it was
+        self._in_vain_wake_at_s: float | None = None
+
+    def admit_all(self, now_s: float) -> None:
+        """And note what those wait for who are left: who may start and does not has no room."""
+        waiting, stages = self._work.waiting, self._work.stages
+        self._room.wake_at_s = None
+        while waiting.line.blocks or waiting.gathering.blocks:
+            hot, cold = stages.open_to()
+            if not ((hot or cold) and self._admit_one(now_s, hot, cold)):
+                cause = self._room.cause
+                waiting.hot.turn(cause if hot else stages.why_not_hot(), now_s)
+                waiting.cold.turn(cause if cold else stages.why_not_cold(), now_s)
+                return
+
+    def _admit_one(self, now_s: float, hot: bool, cold: bool) -> bool:
+        """Of the hot, which get a slot, or of the cold, which load."""
+        work, room = self._work, self._room
+        most_bytes, stalled = room.most_bytes(now_s, False), work.stalled()
+        search = Search(work.waiting.changes + work.cache.changes, most_bytes, hot, cold, stalled)
+        if self._in_vain is not None and search.finds_no_more_than(self._in_vain):
+            room.wake_at_s = self._in_vain_wake_at_s
+            return False
+        room.wake_at_s = None
+        if self._admit_first(now_s, most_bytes, hot, cold, forced=False):
+            return True
+        if stalled and self._admit_first(now_s, room.most_bytes(now_s, True), hot, cold, forced=True):
+            return True
+        self._in_vain, self._in_vain_wake_at_s = search, room.wake_at_s
+        return False
+
+    def _admit_first(self, now_s: float, most_bytes: int, hot: bool, cold: bool, forced: bool) -> bool:
+        work, room = self._work, self._room
+        for group in work.waiting.fitting(most_bytes, hot, cold):
+            evictions = room.evictions_for(group)
+            if evictions is not None:
+                if evictions:
+                    instead = None if forced else self._instead_of(group, evictions, hot, cold)
+                    if instead is not None:
+                        group, evictions = instead, []
+                    work.evict(evictions, now_s)
+                work.admit(group, now_s)
+                room.wake_at_s = None
+                return True
+        if cold and work.waiting.gathering.blocks and self._release_one(now_s, forced):
+            return self._admit_first(now_s, most_bytes, hot, cold, forced)
+        room.wanted(work.waiting, hot, cold)
+        return False
+
+    def _instead_of(self, group: Group, evictions: list[CachedEntry], hot: bool, cold: bool) -> Group | None:
+        """Work of the same priority that needs no eviction, where an eviction would hit what others need."""
+        wanted = self._work.circuits.wanted
+        if not self._sort_by_type or not any(wanted(cached.entry.key) for cached in evictions):
+            return None
+        for other in self._work.waiting.fitting(self._room.free_bytes(), hot, cold):
+            return other if other.priority == group.priority else None
+        return None
+
+    def _release_one(self, now_s: float, forced: bool) -> bool:
+        """Let a group that gathers into the line: one that fits as it is, or any if nothing else goes on."""
+        waiting = self._work.waiting
+        most_bytes = self._room.most_bytes(now_s, True) if forced else self._room.free_bytes()
+        for group in waiting.gathering.fitting(most_bytes, False, True, waiting.last_rank):
+            if not forced or self._room.evictions_for(group) is not None:
+                waiting.release(group, now_s)
+                return True
+        return False

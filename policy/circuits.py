@@ -1,0 +1,126 @@
+"""The circuits of unfinished jobs: what a partition of each needs now, and who waits for which entry."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policy.cache import EntryCache
+from policy.estimates import Estimate, Estimates
+from policy.model import Circuit, Priority
+
+if TYPE_CHECKING:
+    from policy.waiting import Group
+
+Rank = tuple[float, int]
+
+
+class CircuitRecord:
+    """A circuit, what its partitions are expected to take, and what is missing of its entries."""
+
+    __slots__ = ("circuit", "entries_bytes", "estimate", "groups", "hot", "jobs", "keys", "missing_bytes")
+
+    def __init__(self, circuit: Circuit, estimate: Estimate) -> None:
+        self.circuit = circuit
+        self.estimate = estimate
+        self.keys = frozenset([entry.key for entry in circuit.entries])
+        self.entries_bytes = circuit.entries_bytes
+        self.jobs = 0
+        self.groups: dict[Priority, Group] = {}  # of jobs that wait for admission
+        # As of the last change while work of it waited for admission:
+        self.missing_bytes = 0  # entries neither in memory nor being loaded
+        self.hot = False  # no entry is missing or being loaded
+
+    @property
+    def needed_bytes(self) -> int:
+        """What one more partition takes: its working set and the missing entries."""
+        return self.estimate.working_bytes + self.missing_bytes
+
+    def look_up(self, cache: EntryCache) -> None:
+        """Take over which entries are in memory."""
+        self.missing_bytes, self.hot = 0, True
+        for entry in self.circuit.entries:
+            cached = cache.find(entry.key)
+            if cached is None:
+                self.missing_bytes += entry.size_bytes
+                self.hot = False
+            elif cached.loading:
+                self.hot = False
+
+
+class Circuits:
+    """A record for each circuit that an unfinished job has, and by entry the records that need it."""
+
+    def __init__(self, cache: EntryCache) -> None:
+        self._cache = cache
+        self._records: dict[Circuit, CircuitRecord] = {}
+        self._by_entry: dict[str, dict[CircuitRecord, None]] = {}
+        self._estimates = Estimates()
+
+    def conflict(self, circuit: Circuit) -> str | None:
+        """What is wrong, if a key of the circuit is known here with another size."""
+        for entry in circuit.entries:
+            for size_bytes in self._known_sizes(entry.key):
+                if size_bytes != entry.size_bytes:
+                    return (
+                        f"entry {entry.key} has {entry.size_bytes} bytes here, {size_bytes} bytes elsewhere;"
+                        " a file that was replaced must get another key"
+                    )
+        return None
+
+    def _known_sizes(self, key: str) -> Iterator[int]:
+        cached = self._cache.find(key)
+        if cached is not None:
+            yield cached.entry.size_bytes
+        for record in self._by_entry.get(key, ()):
+            yield next(entry.size_bytes for entry in record.circuit.entries if entry.key == key)
+            return  # the sizes of all others were compared with it
+
+    def find(self, circuit: Circuit) -> CircuitRecord | None:
+        return self._records.get(circuit)
+
+    def estimate(self, circuit: Circuit) -> Estimate:
+        record = self._records.get(circuit)
+        return record.estimate if record is not None else self._estimates(circuit)
+
+    def enter(self, circuit: Circuit) -> CircuitRecord:
+        """A job of the circuit begins: until it ends the sizes of its entries stand."""
+        record = self._records.get(circuit)
+        if record is None:
+            record = self._records[circuit] = CircuitRecord(circuit, self._estimates(circuit))
+            for entry in circuit.entries:
+                self._by_entry.setdefault(entry.key, {})[record] = None
+        record.jobs += 1
+        return record
+
+    def leave(self, record: CircuitRecord) -> None:
+        """A job of the circuit has ended."""
+        record.jobs -= 1
+        if record.jobs:
+            return
+        self._estimates.keep(record.circuit, record.estimate)
+        del self._records[record.circuit]
+        for entry in record.circuit.entries:
+            users = self._by_entry[entry.key]
+            del users[record]
+            if not users:
+                del self._by_entry[entry.key]
+
+    def waiting_for(self, key: str) -> list[CircuitRecord]:
+        """The records with work that waits for admission and needs the entry, brought up to date."""
+        records = [record for record in self._by_entry.get(key, ()) if record.groups]
+        for record in records:
+            record.look_up(self._cache)
+        return records
+
+    def wait(self, record: CircuitRecord) -> None:
+        """Work of the circuit begins to wait."""
+        record.look_up(self._cache)
+
+    def wanted_before(self, key: str, rank: Rank) -> bool:
+        """Whether work that ranks before waits for admission and needs the entry."""
+        return any(
+            group.rank < rank for record in self._by_entry.get(key, ()) for group in record.groups.values()
+        )
+
+    def wanted(self, key: str) -> bool:
+        """Whether work waits for admission that needs the entry."""
+        return any(record.groups for record in self._by_entry.get(key, ()))

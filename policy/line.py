@@ -1,0 +1,142 @@
+"""The line before admission: groups in the order of turn, where the first that fits is found quickly.
+
+Groups stand in blocks of a few dozen. A block knows the least that a hot and a cold group in it need, so that
+a search passes a block without looking at its groups (hot: all its entries are in memory).
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policy.circuits import Rank
+from policy.model import Priority
+
+if TYPE_CHECKING:
+    from policy.waiting import Group
+
+BLOCK = 64
+NEVER = 1 << 100
+Place = tuple[float, int, int]
+
+
+class Block:
+    __slots__ = ("groups", "least_cold_bytes", "least_hot_bytes", "outdated", "places")
+
+    def __init__(self, groups: list["Group"], places: list[Place]) -> None:
+        self.groups = groups
+        self.places = places  # of the groups
+        self.outdated = True
+        self.least_hot_bytes = self.least_cold_bytes = NEVER
+
+    def look_up(self) -> None:
+        hot = [group.needed_bytes for group in self.groups if group.hot]
+        cold = [group.needed_bytes for group in self.groups if not group.hot]
+        self.least_hot_bytes, self.least_cold_bytes = min(hot, default=NEVER), min(cold, default=NEVER)
+        self.outdated = False
+
+
+class Line:
+    """All groups that wait, by `Group.place`, which must not change while a group is in the line."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.changes = 0  # of who stands in it, what they need, and who may start
+
+    def __iter__(self) -> Iterator["Group"]:
+        for block in self.blocks:
+            yield from block.groups
+
+    def insert(self, group: "Group") -> None:
+        self.changes += 1
+        if not self.blocks:
+            group.block = Block([group], [group.place])
+            self.blocks.append(group.block)
+            return
+        at = min(bisect_left(self.blocks, group.place, key=_last_place), len(self.blocks) - 1)
+        block = self.blocks[at]
+        position = bisect_left(block.places, group.place)
+        block.places.insert(position, group.place)
+        block.groups.insert(position, group)
+        self._grown(block, group)
+        if len(block.groups) > BLOCK:
+            self.blocks.insert(at + 1, self._split(block))
+
+    def _split(self, block: Block) -> Block:
+        half = len(block.groups) // 2
+        second = Block(block.groups[half:], block.places[half:])
+        del block.groups[half:], block.places[half:]
+        block.outdated = True
+        for group in second.groups:
+            group.block = second
+        return second
+
+    def remove(self, group: "Group") -> None:
+        self.changes += 1
+        block = group.block
+        assert block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
+        position = bisect_left(block.places, group.place)
+        del block.groups[position], block.places[position]
+        if group.needed_bytes <= (block.least_hot_bytes if group.hot else block.least_cold_bytes):
+            block.outdated = True
+        group.block = None
+        if not block.groups:
+            self.blocks.remove(block)
+
+    def update(self, group: "Group") -> None:
+        """What the group needs has changed."""
+        assert group.block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
+        group.block.outdated = True
+        self.changes += 1
+
+    def _grown(self, block: Block, group: "Group") -> None:
+        group.block = block
+        if group.hot:
+            block.least_hot_bytes = min(block.least_hot_bytes, group.needed_bytes)
+        else:
+            block.least_cold_bytes = min(block.least_cold_bytes, group.needed_bytes)
+
+    def first_place(self, priority: Priority) -> Place | None:
+        return next((group.place for group in self if group.priority == priority), None)
+
+    def before(self, rank: Rank) -> Iterator["Group"]:
+        """Those that rank before it: a place is never later than the rank, so nobody past its own does."""
+        effective_s, sequence = rank
+        last_place = (effective_s, 1, sequence)
+        for block in self.blocks:
+            for group in block.groups:
+                if group.place > last_place:
+                    return
+                if group.rank < rank:
+                    yield group
+
+    def fitting(self, most_bytes: int, hot: bool, cold: bool, last: Rank | None) -> Iterator["Group"]:
+        """Hot or cold groups, or both, that need at most so much, in turn; none that ranks after `last`."""
+        last_place = None if last is None else (last[0], 1, last[1])
+        for block in self.blocks:
+            if block.outdated:
+                block.look_up()
+            if (hot and block.least_hot_bytes <= most_bytes) or (
+                cold and block.least_cold_bytes <= most_bytes
+            ):
+                for group in block.groups:
+                    fits = group.needed_bytes <= most_bytes and (hot if group.hot else cold)
+                    if fits and (last is None or group.rank <= last):
+                        yield group
+            if last_place is not None and block.groups[-1].place > last_place:
+                return
+
+    def least_bytes(self, hot: bool, cold: bool) -> int:
+        """The least that any hot or cold group needs."""
+        least_bytes = NEVER
+        for block in self.blocks:
+            if block.outdated:
+                block.look_up()
+            if hot and block.least_hot_bytes < least_bytes:
+                least_bytes = block.least_hot_bytes
+            if cold and block.least_cold_bytes < least_bytes:
+                least_bytes = block.least_cold_bytes
+        return least_bytes
+
+
+def _last_place(block: Block) -> Place:
+    return block.places[-1]
