@@ -14,7 +14,7 @@ from benchmarks.results import Measurement, Runs
 class Effort:
     """How often a task is run: `runs` times, but no contestant for much longer than `most_s` at one task.
 
-    A first run that is longer than that is no warm-up but the only run.
+    A first run that is longer than that is no warm-up but the only run, unless it may have compiled.
     """
 
     runs: int
@@ -41,28 +41,24 @@ def alternate(
             except ContestantError as error:
                 measurement.failed[contestant.name] = str(error)
     _agree(task, first)
-    wanted = {name: _runs_of(timing, effort) for name, timing in first.items()}
-    for name, timing in first.items():
-        measurement.runs[name] = Runs(details=timing.details)
-        if wanted[name] == 0:
-            _note(measurement.runs[name], timing)
-    for turn in range(max(wanted.values(), default=0)):
-        for contestant in team:
-            if turn < wanted.get(contestant.name, 0):
-                _note(measurement.runs[contestant.name], contestant.measure(task, **arguments))
+    racers = [contestant for contestant in team if contestant.name in first]
+    for racer in racers:
+        runs = measurement.runs[racer.name] = Runs()
+        if first[racer.name].wall_s > effort.most_s and not racer.compiles:
+            _note(runs, first[racer.name])
+    for _ in range(effort.runs):
+        for racer in racers:
+            runs = measurement.runs[racer.name]
+            if not runs.wall_s or sum(runs.wall_s) + runs.median_s < effort.most_s:
+                _note(runs, racer.measure(task, **arguments))
     report(line(measurement))
 
 
 def line(measurement: Measurement) -> str:
     """What was just measured, for the person who waits."""
     figures = ", ".join(f"{name} {runs.median_s:.4g} s" for name, runs in measurement.runs.items())
-    return f"{measurement.task} {measurement.curve} {measurement.size:,}: {figures or 'nothing'}"
-
-
-def _runs_of(timing: Timing, effort: Effort) -> int:
-    if timing.wall_s > effort.most_s:
-        return 0
-    return max(1, min(effort.runs, int(effort.most_s / max(timing.wall_s, 1e-9))))
+    failures = "".join(f"; {why}" for why in measurement.failed.values())
+    return f"{measurement.task} {measurement.curve} {measurement.size:,}: {figures or 'nothing'}{failures}"
 
 
 def _note(runs: Runs, timing: Timing) -> None:

@@ -13,12 +13,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from kernels.fields import CURVES
+
 ROOT = Path(__file__).parents[2]
 END_S = 10.0
 
 
 class ContestantError(Exception):
     """A contestant is not installed, or failed at a task; one line."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program that can be started as a contestant.
+
+    needs: a file that must be there; threads: the most that it can use, None for no limit; curves: those that
+    it knows; compiles: whether its first run of a task may compile what the later ones use.
+    """
+
+    name: str
+    command: Sequence[str]
+    how_to_get: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    needs: Path | None = None
+    threads: int | None = None
+    curves: Sequence[str] = tuple(CURVES)
+    compiles: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,24 +65,17 @@ def pinned(cores: Sequence[int]) -> Iterator[None]:
 class Contestant:
     """A started contestant; a context manager that ends it."""
 
-    def __init__(
-        self,
-        name: str,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        cores: Sequence[int],
-        curves: Sequence[str],
-    ) -> None:
+    def __init__(self, entry: Entry, cores: Sequence[int]) -> None:
         """Raises ContestantError if it cannot start here."""
-        self.name = name
-        self._curves = curves
-        if shutil.which(command[0]) is None:
-            raise ContestantError(f"{command[0]} is not installed")
+        self.name, self.compiles = entry.name, entry.compiles
+        self._curves = entry.curves
+        if shutil.which(entry.command[0]) is None:
+            raise ContestantError(f"{entry.command[0]} is not installed")
         with pinned(cores):
             self._process = subprocess.Popen(
-                command,
+                entry.command,
                 cwd=ROOT,
-                env={**os.environ, **environment, "CONTESTANT_THREADS": str(len(cores))},
+                env={**os.environ, **entry.environment, "CONTESTANT_THREADS": str(len(cores))},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

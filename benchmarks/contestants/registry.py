@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
 
-from benchmarks.contestants.process import ROOT, Contestant, ContestantError
-from kernels.fields import CURVES
+from benchmarks.contestants.process import ROOT, Contestant, ContestantError, Entry
 
 OURS = "cuzk"
 OURS_64 = "cuzk, 64-bit"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """threads: the most that it can use, None for no limit; curves: those that it knows."""
-
-    name: str
-    command: tuple[str, ...]
-    how_to_get: str = ""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    needs: Path | None = None
-    threads: int | None = None
-    curves: tuple[str, ...] = tuple(CURVES)
 
 
 def _python(module: str) -> tuple[str, ...]:
@@ -35,8 +19,8 @@ def _python(module: str) -> tuple[str, ...]:
 EXTRA = "pip install 'cuzk[bench]'"
 SNARKJS = ROOT / "node_modules/snarkjs/build/cli.cjs"
 ENTRIES = (
-    Entry(OURS, _python("ours")),
-    Entry(OURS_64, _python("ours"), environment={"CUZK_LANES": "off"}),
+    Entry(OURS, _python("ours"), compiles=True),
+    Entry(OURS_64, _python("ours"), environment={"CUZK_LANES": "off"}, compiles=True),
     Entry(
         "snarkjs",
         ("node", "benchmarks/contestants/snarkjs.cjs"),
@@ -53,7 +37,7 @@ def start(entry: Entry, cores: Sequence[int]) -> Contestant:
     if entry.needs is not None and not entry.needs.exists():
         raise ContestantError(f"{entry.needs.relative_to(ROOT)} is missing: {entry.how_to_get}")
     try:
-        return Contestant(entry.name, entry.command, entry.environment, cores[: entry.threads], entry.curves)
+        return Contestant(entry, cores[: entry.threads])
     except ContestantError as error:
         raise ContestantError(f"{error}: {entry.how_to_get}" if entry.how_to_get else str(error)) from error
 

@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.alternate import line
 from benchmarks.circuits.files import Files
 from benchmarks.circuits.prepared import Circuit, prepare
 from benchmarks.contestants.process import ROOT, ContestantError, pinned
 from benchmarks.contestants.registry import OURS, SNARKJS
-from benchmarks.results import Runs
+from benchmarks.results import Measurement, Runs
 from benchmarks.suites.bench import Bench
 from benchmarks.suites.keys import with_keys
 from engine.catalog import CircuitSpec
@@ -56,18 +57,30 @@ def _command(bench: Bench, files: Files, with_peers: bool) -> None:
     if with_peers and shutil.which("node") and SNARKJS.exists():
         given = (str(each) for each in (SNARKJS, "groth16", "prove", files.zkey, files.wtns, *outputs))
         who["snarkjs"] = "node", "--require", str(ROOT / THREADS), *given
-    for turn in range(bench.plan.effort.runs + 1):
+    take_turns(bench, measurement, who, {"CONTESTANT_THREADS": str(threads)})
+
+
+def take_turns(
+    bench: Bench, measurement: Measurement, who: Mapping[str, Sequence[str]], environment: Mapping[str, str]
+) -> None:
+    """Run each command some times in alternation, after a first run that warms the page cache."""
+    effort = bench.plan.effort
+    for turn in range(effort.runs + 1):
         for name, command in who.items():
-            runs = measurement.runs.setdefault(name, Runs())
-            if turn < 2 or sum(runs.wall_s) < bench.plan.effort.most_s:
-                ended = run(command, bench.cores, {"CONTESTANT_THREADS": str(threads)})
-                if turn == 0 and ended.wall_s < bench.plan.effort.most_s:
-                    continue  # warms the page cache
+            runs = measurement.runs.get(name, Runs())
+            if name in measurement.failed or sum(runs.wall_s) > effort.most_s:
+                continue
+            try:
+                ended = run(command, bench.cores, environment)
+            except ContestantError as error:
+                measurement.failed[name] = str(error)
+                continue
+            if turn > 0:
                 runs.wall_s.append(ended.wall_s)
                 runs.cpu_s.append(ended.cpu_s)
                 runs.details["peak_bytes"] = max(ended.peak_bytes, runs.details.get("peak_bytes", 0))
-    figures = ", ".join(f"{name} {runs.median_s:.4g} s" for name, runs in measurement.runs.items())
-    bench.report(f"{measurement.task} {measurement.curve} {measurement.size:,}: {figures}")
+                measurement.runs[name] = runs
+    bench.report(line(measurement))
 
 
 def reserved_bytes(files: Files) -> int:

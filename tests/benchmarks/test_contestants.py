@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.alternate import Effort, alternate
 from benchmarks.contestants import registry
-from benchmarks.contestants.process import Contestant, ContestantError
+from benchmarks.contestants.process import Contestant, ContestantError, Entry
 from benchmarks.results import Measurement
 
 PROGRAM = """
@@ -32,9 +32,9 @@ serve("1.0", {"work": work, "fail": fail})
 CORE = sorted(os.sched_getaffinity(0))[:1]
 
 
-def contestant(name: str, log: Path, answer: str = "") -> Contestant:
+def contestant(name: str, log: Path, answer: str = "", compiles: bool = False) -> Contestant:
     command = [sys.executable, "-c", PROGRAM, name, str(log), answer]
-    return Contestant(name, command, {}, CORE, ["bn254"])
+    return Contestant(Entry(name, command, curves=["bn254"], compiles=compiles), CORE)
 
 
 def test_a_contestant_answers_tasks_and_errors(tmp_path: Path) -> None:
@@ -68,6 +68,14 @@ def test_a_long_run_is_no_warm_up_but_the_only_one(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text() == "a"
 
 
+def test_a_long_run_that_may_have_compiled_is_a_warm_up_all_the_same(tmp_path: Path) -> None:
+    measurement = Measurement("work", "bn254", 7, 1)
+    with contestant("a", tmp_path / "log", compiles=True) as a:
+        alternate(measurement, [a], "work", {"n": 7}, Effort(3, 0), lambda _: None)
+    assert len(measurement.runs["a"].wall_s) == 1
+    assert (tmp_path / "log").read_text() == "aa"
+
+
 def test_a_failure_is_noted_and_leaves_no_runs(tmp_path: Path) -> None:
     measurement = Measurement("fail", "bn254", 7, 1)
     with contestant("a", tmp_path / "log") as a:
@@ -87,14 +95,14 @@ def test_different_answers_end_the_run(tmp_path: Path) -> None:
 
 
 def test_one_that_is_not_installed_is_missing_with_how_to_get_it() -> None:
-    entry = registry.Entry("nobody", ("no-such-program",), "get it")
+    entry = Entry("nobody", ("no-such-program",), "get it")
     with pytest.raises(ContestantError, match="no-such-program is not installed: get it"):
         registry.start(entry, CORE)
 
 
 def test_one_that_cannot_import_its_library_says_so() -> None:
     with pytest.raises(ContestantError, match="no_such_library"):
-        Contestant("x", [sys.executable, "-c", "import no_such_library"], {}, CORE, [])
+        Contestant(Entry("x", [sys.executable, "-c", "import no_such_library"]), CORE)
 
 
 def test_we_and_snarkjs_agree_on_a_pairing_and_a_transform(tmp_path: Path) -> None:
