@@ -44,7 +44,7 @@ def _machine(result: Result) -> str:
         f"## {told['processor']}\n",
         f"{told['cores_used']} of {told['cores']} cores used; {', '.join(told['features'])}; "
         f"load {told['load_before']} before. Python {told['python']}, numba {told['numba']}, "
-        f"numpy {told['numpy']}; commit {told['commit']}, {told['measured_at']}. "
+        f"numpy {told['numpy']}; commit {told['commit']}, {told['measured_at']}.\n",
         f"{', '.join(f'{name} {version}' for name, version in sorted(result.versions.items()))}.\n",
         *(f"Without {name}: {why}\n" for name, why in sorted(result.missing.items())),
         _bars(result),
