@@ -84,17 +84,18 @@ def load_points(context: Any, F: Any, points: Any, codes: Any, at: Any) -> Any:
 
 @lane_intrinsic
 def prefetch_points(context: Any, F: Any, points: Any, codes: Any, at: Any) -> Any:
-    """prefetch_points(F, points, codes, at): starts to fetch what `load_points` will load."""
+    """prefetch_points(F, points, codes, at): starts to fetch what `load_points` will load, to L2."""
     _check_points(F, points, codes)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [BYTES, INT32, INT32, INT32])
         prefetch = builder.module.declare_intrinsic("llvm.prefetch", [BYTES], kind)
+        how = INT32(0), INT32(2), INT32(1)  # to be read, in the second cache, data
         size = 2 * 8 * F.description.words
         for row in _point_pointers(context, builder, signature, arguments):
             for offset in (*range(0, size, CACHE_LINE_BYTES), size - 1):
                 line = builder.gep(row, [ir.Constant(I64, offset)])
-                builder.call(prefetch, [line, INT32(0), INT32(3), INT32(1)])  # to read, to keep, data
+                builder.call(prefetch, [line, *how])
         return context.get_dummy_value()
 
     return types.void(F, points, codes, types.intp), codegen

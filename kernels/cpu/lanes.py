@@ -25,11 +25,12 @@ Arrays of lanes are uint64, C-contiguous, addressed as groups of eight elements:
 from collections.abc import Callable
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
 
 from kernels.cpu import lane_reductions, lane_sums, limbs52
-from kernels.cpu.ifma import LANES
+from kernels.cpu.ifma import LANES, VECTOR
 from kernels.cpu.lane_arrays import (
     broadcast_row,
     gather_rows,
@@ -185,6 +186,25 @@ def select(context: Any, F: Any, mask: Any, a: Any, b: Any) -> Any:
         return pack(builder, F.description, lane_sums.select(builder, arguments[1], a, b))
 
     return F.element(F, mask, a, b), codegen
+
+
+@lane_intrinsic
+def align_frame(context: Any, F: Any) -> Any:
+    """align_frame(F): keeps vectors that do not fit into registers from straddling cache lines.
+
+    LLVM aligns the caller's stack for a variable that must be aligned, but not for such vectors.
+    """
+    check(F)
+
+    def codegen(context: Any, builder: Any, _: Any, __: Any) -> Any:
+        with builder.goto_entry_block():
+            variable = builder.alloca(VECTOR)
+            variable.align = 8 * LANES
+        used = ir.FunctionType(ir.VoidType(), [variable.type])
+        builder.asm(used, "", "r", [variable], True)
+        return context.get_dummy_value()
+
+    return types.void(F), codegen
 
 
 def _operation(name: str, F: Any, *operands: Any, multiple: Any = None) -> tuple[Any, Callable[..., Any]]:

@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from kernels.cpu.batch_affine import new_scratch, sum_by_digits, sum_groups
-from kernels.cpu.batch_affine64 import BLOCK, element_words, is_infinity
+from kernels.cpu.batch_affine import Scratch, new_scratch, sum_by_digits, sum_groups
+from kernels.cpu.batch_affine64 import element_words, is_infinity
 from kernels.cpu.curve import add_affine_at, add_at, add_points, double_at, fold, read_only_bytes
 from kernels.cpu.formulas import load_word
 from kernels.cpu.windows import (
@@ -31,6 +31,7 @@ from kernels.parallel import Run, chunks, run_chunks, threads_of
 
 MOST_POINTS_A_TASK = 1 << 20  # about a second's work: a stop is noticed between tasks
 FEWEST_POINTS_A_TASK = 1 << 10
+FEWEST_DIGITS_A_TASK, MANY_DIGITS_A_TASK = 1 << 13, 1 << 16  # more only for too few threads, or a window
 MOST_WINDOW_BITS = 16
 Task = tuple[int, int, int, int]  # first window, windows, start and stop of a range of the codes
 Codes = NDArray[np.uint32]
@@ -108,13 +109,18 @@ def _add_weighted(F: Any, sums: Any, grid: Any, windows: int, rows: int, columns
                     double_at(F, sums, total)
 
 
-def _window_sums(F: Field | QuadraticField, points: Any, part: Part, *task: int) -> Limbs:
+def _window_sums(
+    F: Field | QuadraticField, points: Any, part: Part, scratches: list[Scratch], *task: int
+) -> Limbs:
     """Σ digit·point of windows [first, first + windows) over [start, stop): (windows, 4, words), XYZZ.
 
     A window's bucket of digit k + 1 is in row i and column j of a grid, where k = columns·i + j.
     """
     first, windows, start, stop = task
-    scratch = new_scratch(F)
+    try:
+        scratch = scratches.pop()
+    except IndexError:  # every one is in use
+        scratch = new_scratch(F)
     half, shift = 1 << (part.bits - 1), (part.bits - 1) // 2
     digits, highest = part.digits[first : first + windows], len(part.digits) - 1 - first
     buckets = read_only_bytes(
@@ -127,6 +133,7 @@ def _window_sums(F: Field | QuadraticField, points: Any, part: Part, *task: int)
     sum_groups(F, grid, 0, buckets, codes, starts, windows * rows, scratch)
     _list(F, codes, starts, buckets, (windows, columns, rows), (half, 1, columns))
     sum_groups(F, grid, windows * rows, buckets, codes, starts, windows * columns, scratch)
+    scratches.append(scratch)
     sums = np.zeros((12 * windows, element_words(F)), np.uint64)
     _add_weighted(F, sums, grid, windows, rows, columns, shift)
     return sums.reshape(windows, 3, 4, -1)[:, 1]
@@ -135,7 +142,8 @@ def _window_sums(F: Field | QuadraticField, points: Any, part: Part, *task: int)
 def _tasks(part: Part, threads: int) -> list[Task]:
     """The tasks of a sum: few points take many windows, many a range each."""
     count, m = part.digits.shape
-    windows = min(count, max(1, 2 * BLOCK // m))
+    windows = max(FEWEST_DIGITS_A_TASK // m, min(MANY_DIGITS_A_TASK // m, count // (4 * threads)), 1)
+    windows = min(count, windows)
     parts = min(-(-2 * threads * windows // count), m // FEWEST_POINTS_A_TASK)
     spans = chunks(m, max(1, parts, -(-m // MOST_POINTS_A_TASK)))
     return [(i, min(windows, count - i), *span) for i in range(0, count, windows) for span in spans]
@@ -154,7 +162,8 @@ def _best_window_bits(n: int, limit: int) -> int:
 
 def _sum_part(G: Group, points: Any, part: Part, run: Run) -> Limbs:
     tasks = _tasks(part, threads_of(run))
-    results = run(_window_sums, [(G.field, points, part, *task) for task in tasks])
+    scratches: list[Scratch] = []
+    results = run(_window_sums, [(G.field, points, part, scratches, *task) for task in tasks])
     rows: list[list[Limbs]] = [[] for _ in part.digits]
     for (first, *_), sums in zip(tasks, results, strict=True):
         for w, row in enumerate(sums):
