@@ -4,8 +4,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from groth16.errors import InputError, VerificationFailed
 from groth16.key_scalars import Toxic
@@ -20,11 +18,6 @@ from tests.groth16 import oracle, proving
 
 CURVE_NAMES = sorted(CURVES)
 BN254_R = oracle.MODULI["bn254"]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("prover")
 
 
 def prove_and_verify(circuit: oracle.Circuit, folder: Path) -> None:
@@ -49,28 +42,6 @@ def test_blinded_points_are_the_papers(curve: str, tmp_path: Path, monkeypatch: 
             oracle.g1_point(curve, c),
         ]
         assert decode_points(g2, proof.b[np.newaxis]) == [oracle.g2_point(curve, b)]
-
-
-@settings(max_examples=20, deadline=None)
-@given(
-    curve=st.sampled_from(CURVE_NAMES),
-    seed=st.integers(0, 2**32),
-    n_constraints=st.integers(1, 40),
-    n_public=st.integers(0, 9),
-    n_private=st.integers(1, 30),
-    witness_below=st.sampled_from([None, 2, 2**64 + 1]),
-)
-def test_proofs_of_random_circuits_verify(
-    folder: Path,
-    curve: str,
-    seed: int,
-    n_constraints: int,
-    n_public: int,
-    n_private: int,
-    witness_below: int | None,
-) -> None:
-    circuit = oracle.random_circuit(curve, seed, n_constraints, n_public, n_private, witness_below)
-    prove_and_verify(circuit, folder)
 
 
 @pytest.mark.parametrize("curve", CURVE_NAMES)

@@ -20,6 +20,7 @@ from groth16.verifier import verify
 from groth16.zkey import read_proving_key
 from kernels.fields import CURVES
 from tests.groth16 import oracle, proving
+from tests.groth16.test_random_circuits import random_circuit
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "node_modules/.bin/snarkjs"
@@ -90,6 +91,17 @@ def test_snarkjs_verifies_our_proof_and_refuses_it_for_another_signal(
     assert "OK!" in snarkjs("groth16", "verify", vk_path, public, proof_path)
     write_public(public, [case.circuit.public[0] + 1, *case.circuit.public[1:]])
     assert "Invalid proof" in snarkjs("groth16", "verify", vk_path, public, proof_path, fails=True)
+
+
+@pytest.mark.parametrize("seed", [1, 6, 8, 11])
+def test_snarkjs_verifies_proofs_of_random_circuits(seed: int, snarkjs: Snarkjs, tmp_path: Path) -> None:
+    circuit = random_circuit(seed)
+    key, proof = proving.prove_files(proving.set_up(circuit, tmp_path))
+    vk_path, public, proof_path = (tmp_path / name for name in ("vk.json", "public.json", "proof.json"))
+    write_verification_key(vk_path, verification_key_of(key))
+    write_proof(proof_path, proof)
+    write_public(public, circuit.public)
+    assert "OK!" in snarkjs("groth16", "verify", vk_path, public, proof_path)
 
 
 def test_we_verify_snarkjss_proof_and_refuse_it_for_another_signal(

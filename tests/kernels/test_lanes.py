@@ -1,5 +1,6 @@
 """Eight elements side by side against Python integers; with the IFMA instructions too where they are."""
 
+import math
 import random
 
 import numba
@@ -109,6 +110,28 @@ def test_arithmetic(F, data):
 
 
 @every_field
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_products_at_their_bounds(F, data):
+    """Operands below i·p and j·p, with i·j·p up to R, and squares of what is below i·p, with i²·p up to R."""
+    p, r = F.prime.modulus, r_of(F)
+    i = data.draw(st.sampled_from([1, 2, math.isqrt(r // p), r // p]))
+    xs, ys = data.draw(numbers(F, i * p)), data.draw(numbers(F, r // (i * p) * p))
+    if data.draw(st.booleans()):
+        xs, ys = [i * p - 1] * 8, [r // (i * p) * p - 1 - lane for lane in range(8)]
+    squared = [y % (math.isqrt(r // p) * p) for y in ys]
+    out = lanes.empty(F, 7)
+    arithmetic(F, out, pack(F, xs), pack(F, ys))
+    products = unpack(out[0])
+    assert [z * r % p for z in products] == [x * y % p for x, y in zip(xs, ys, strict=True)]
+    arithmetic(F, out, pack(F, xs), pack(F, squared))
+    squares = unpack(out[5])
+    assert [z * r % p for z in squares] == [y * y % p for y in squared]
+    assert max(products + squares) < 2 * p
+    assert is_normal(out[[0, 5]])
+
+
+@every_field
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_reductions(F, data):
@@ -161,6 +184,33 @@ def test_pairs(F, data):
         assert [half[i] for half in negative] == [3 * p - y0, 3 * p - y1]
         assert [half[i] for half in double] == [2 * x0, 2 * x1]
     assert max(max(half) for half in product + square) < 3 * p
+
+
+@every_pair
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_products_of_pairs_at_their_bounds(F, data):
+    """The same with 4·i·j·p up to R."""
+    p, r = F.prime.modulus, r_of(F)
+    i = data.draw(st.sampled_from([1, 2, math.isqrt(r // (4 * p)), r // (4 * p)]))
+    below = i * p, r // (4 * i * p) * p
+    a, b = ([data.draw(numbers(F, bound)) for _ in range(2)] for bound in below)
+    if data.draw(st.booleans()):
+        a, b = ([[data.draw(st.sampled_from([0, bound - 1]))] * 8 for _ in range(2)] for bound in below)
+    largest = math.isqrt(r // (4 * p)) * p
+    squared = [[x % largest for x in half] for half in b]
+    out = lanes.empty(F, 7)
+    for right, operation in ((b, 0), (squared, 5)):
+        left = a if operation == 0 else squared
+        arithmetic(F, out, *(np.stack([pack(F, half) for half in each]) for each in (a, right)))
+        found = [unpack(half) for half in out[operation]]
+        wanted = [
+            ((x0 * y0 - x1 * y1) % p, (x0 * y1 + x1 * y0) % p)
+            for x0, x1, y0, y1 in zip(*left, *right, strict=True)
+        ]
+        assert [(z0 * r % p, z1 * r % p) for z0, z1 in zip(*found, strict=True)] == wanted
+        assert max(map(max, found)) < 3 * p
+        assert is_normal(out[operation])
 
 
 @every_pair

@@ -85,6 +85,28 @@ def test_domains_of_few_and_many_passes(field, log2_size):
     assert from_montgomery_ints(field, a) == coefficients
 
 
+@every_curve
+@pytest.mark.parametrize("log2_size", [LEAST_LOG2_SIZE, PASS_LEVELS, 2 * PASS_LEVELS])
+def test_values_that_add_up_on_every_level(field, log2_size):
+    """All p − 1, and p − 1 in turn with 1: sums and differences are then as large as they can be."""
+    n, p = 1 << log2_size, field.modulus
+    domain = Domain(field, log2_size)
+    largest, one, zero = (to_montgomery_limbs(field, [value]) for value in (-1, 1, 0))
+    constant, turns = np.repeat(largest, n, axis=0), np.tile(np.concatenate([largest, one]), (n // 2, 1))
+    coset = constant.copy()
+    domain.to_odd_coset(coset, serial)
+    assert (coset == constant).all()
+    coset = turns.copy()  # the values of −x^(n/2), which is −v^(n/2) in turn with its negative on the coset
+    domain.to_odd_coset(coset, serial)
+    quarter = pow(field.root_of_order(log2_size + 1), n // 2, p)
+    assert (coset == np.tile(to_montgomery_limbs(field, [-quarter, quarter]), (n // 2, 1))).all()
+    for values, place in ((constant, 0), (turns, n // 2)):
+        domain.forward(values, serial)
+        assert from_montgomery_ints(field, values[place : place + 1]) == [p - n]
+        values[place] = zero
+        assert not values.any()
+
+
 @pytest.mark.parametrize("log2_size", [3, 9, 12])
 def test_threads_give_the_same(log2_size):
     field, n = FIELDS[0], 1 << log2_size
