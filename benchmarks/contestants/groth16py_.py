@@ -17,7 +17,7 @@ def prove(zkey: str, wtns: str, proof: str, public: str) -> Job:  # noqa: ARG001
     return Job(lambda: groth16py.prove_wtns(key, wtns))
 
 
-def setup(r1cs: str, zkey: str) -> Job:
+def setup(r1cs: str, zkey: str, ptau: str) -> Job:  # noqa: ARG001 — it draws its own secrets
     """Single-party, in memory and into a file of the package's own form."""
 
     def run() -> None:

@@ -54,6 +54,9 @@ const tasks = {
     };
     return { run, answer: () => fs.readFileSync(signals, "utf8") };
   },
+  async setup({ r1cs, zkey, ptau }) {
+    return { run: () => snarkjs.zKey.newZKey(r1cs, ptau, zkey), answer: () => "" };
+  },
 };
 
 async function main() {

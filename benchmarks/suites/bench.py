@@ -79,12 +79,20 @@ class Bench:
         return made
 
 
-def random_scalars(curve: Curve, n: int, path: Path, seed: int = 1) -> Path:
-    """n canonical elements of Fr that look random, as a file of 4 limbs each; kept for the next run."""
+def random_scalars(folder: Path, curve: Curve, n: int, seed: int = 1) -> Path:
+    """n canonical elements of Fr that look random, in a file of 4 limbs each; kept for the next run."""
+    path = folder / f"scalars-{n}-{seed}-{curve.name}.bin"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
         random = np.random.default_rng(seed)
         limbs = random.integers(0, 1 << 64, (n, 4), dtype=np.uint64)
         limbs[:, 3] = random.integers(0, curve.fr.modulus >> 192, n, dtype=np.uint64)
         limbs.tofile(path)
+    return path
+
+
+def make_points(bench: Bench, curve: Curve, group: str, n: int) -> Path:
+    """n multiples of the generator of "g1" or "g2" in a file, as keys hold them; kept for the next run."""
+    path = bench.folder / f"points-{n}-{curve.name}-{group}.bin"
+    scalars = random_scalars(bench.folder, curve, n, seed=2)
+    bench.make("make_points", path, curve=curve.name, group=group, scalars=str(scalars), path=str(path))
     return path

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from benchmarks import counts
 from benchmarks.alternate import alternate
 from benchmarks.circuits.prepared import prepare
 from benchmarks.contestants.registry import OURS, OURS_64
-from benchmarks.suites.bench import Bench, random_scalars
+from benchmarks.suites.bench import Bench, make_points, random_scalars
 from benchmarks.suites.keys import with_keys
 from groth16.zkey import read_header
 from kernels.fields import Curve, Field, Group, QuadraticField
@@ -38,8 +36,8 @@ def msm(bench: Bench) -> None:
 
 def _msm(bench: Bench, curve: Curve, name: str, group: Group, log2_size: int) -> None:
     n = 1 << log2_size
-    scalars = random_scalars(curve, n, bench.folder / f"scalars-{log2_size}-{curve.name}.bin")
-    points = _points(bench, curve, name, n, bench.folder / f"points-{log2_size}-{curve.name}-{name}.bin")
+    scalars = random_scalars(bench.folder, curve, n)
+    points = make_points(bench, curve, name, n)
     arguments = {"curve": curve.name, "group": name, "points": str(points), "scalars": str(scalars)}
     measurement = bench.measurement(f"msm {name}", curve.name, n, 1)
     measurement.products = counts.msm_products(group, counts.Scalars(0, 0, n))
@@ -49,22 +47,13 @@ def _msm(bench: Bench, curve: Curve, name: str, group: Group, log2_size: int) ->
         alternate(measurement, team, "msm", arguments, bench.plan.effort, bench.report)
 
 
-def _points(bench: Bench, curve: Curve, group: str, n: int, path: Path) -> Path:
-    """As many multiples of the generator, kept for the next run."""
-    multiples = random_scalars(curve, n, path.with_suffix(".multiples"), seed=2)
-    given = {"curve": curve.name, "group": group, "scalars": str(multiples), "path": str(path)}
-    bench.make("make_points", path, **given)
-    multiples.unlink()
-    return path
-
-
 def ntt(bench: Bench) -> None:
     """Forward over either scalar field. First that all agree, then how fast they are."""
     log2_size = bench.plan.ntt_log2_size
     with bench.team([OURS, OURS_64, "snarkjs"], bench.cores[:1]) as team:
         for curve in bench.plan.curves:
-            path = bench.folder / f"scalars-{log2_size}-{curve.name}.bin"
-            arguments = {"curve": curve.name, "values": str(random_scalars(curve, 1 << log2_size, path))}
+            values = random_scalars(bench.folder, curve, 1 << log2_size)
+            arguments = {"curve": curve.name, "values": str(values)}
             measurement = bench.measurement("ntt", curve.name, 1 << log2_size, 1)
             measurement.products = {curve.fr.name: counts.ntt_products(log2_size)}
             alternate(measurement, team, "ntt", arguments, bench.plan.effort, bench.report)
