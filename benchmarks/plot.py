@@ -18,7 +18,7 @@ def plot(results: Sequence[Result], to: Path) -> None:
     try:
         import matplotlib
     except ImportError as error:
-        raise ValueError("the plot needs matplotlib: pip install 'cuzk[bench]'") from error
+        raise ValueError("the plot needs matplotlib: pip install -e '.[bench]'") from error
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

@@ -16,7 +16,7 @@ def _python(module: str) -> tuple[str, ...]:
     return sys.executable, "-m", f"benchmarks.contestants.{module}"
 
 
-EXTRA = "pip install 'cuzk[bench]'"
+EXTRA = "pip install -e '.[bench]'"
 SNARKJS = ROOT / "node_modules/snarkjs/build/cli.cjs"
 ENTRIES = (
     Entry(OURS, _python("ours"), compiles=True),

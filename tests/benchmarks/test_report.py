@@ -31,7 +31,7 @@ def result() -> Result:
     return Result(
         MACHINE,
         versions={OURS: "0.1.0", "snarkjs": "0.7.6"},
-        missing={"arkworks": "ended with status 1: no module: pip install 'cuzk[bench]'"},
+        missing={"arkworks": "ended with status 1: no module: pip install -e '.[bench]'"},
         measurements=[
             Measurement("mul BLS12-381.Fq", "bls12381", 1, 1, {OURS: rate}),
             Measurement("proof sha256", "bn254", 62_528, 2, proof, {"BN254.Fq": 30e6}),
