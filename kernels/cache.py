@@ -65,8 +65,18 @@ def use_own_folder() -> None:
 
 
 def note_of(work: str) -> Path:
-    """A file that is there once this work, as "prove bn254", was compiled in this state of the sources."""
-    return Path(os.environ["NUMBA_CACHE_DIR"]) / f"{work}.done"
+    """A file that is there once this work, as "prove bn254", was compiled: these sources, this processor."""
+    return Path(os.environ["NUMBA_CACHE_DIR"]) / f"{work} {_processor_hash()}.done"
+
+
+@cache
+def _processor_hash() -> str:
+    """8 hex digits over what numba keeps code apart by, and what chooses kernels."""
+    from llvmlite import binding
+
+    chosen = [os.environ.get(name, "") for name in ("CUZK_LANES", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
+    parts = [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten(), *chosen]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
 
 
 def let_processes_share() -> None:

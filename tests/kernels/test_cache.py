@@ -99,6 +99,16 @@ def test_any_change_of_a_source_gives_another_folder(tree, change):
     assert name_of(tree) != before
 
 
+NOTE = "import json, kernels.cache; print(json.dumps(str(kernels.cache.note_of('prove bn254'))))"
+
+
+def test_what_was_compiled_for_another_processor_is_not_for_this_one(tree):
+    here = run_python(NOTE, tree)
+    assert run_python(NOTE, tree) == here
+    assert run_python(NOTE, tree, CUZK_LANES="off") != here
+    assert run_python(NOTE, tree, NUMBA_CPU_NAME="generic") != here
+
+
 SAVE_MANY = """
 import sys
 import kernels.cpu
