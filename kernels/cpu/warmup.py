@@ -4,8 +4,11 @@ A kernel is compiled for the types that it is called with, so the steps make the
 functions as the rest of the program. What a proof needs and no step calls is compiled when a proof comes.
 """
 
+import os
 import sys
 from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -106,9 +109,18 @@ STEPS: dict[str, dict[str, Step]] = {
 def work() -> None:
     """A process that compiles: a line of stdin is "CURVE PURPOSE STEP", and a line of stdout says it is done.
 
-    It ends with its input, and so with the process that asked.
+    It ends with its input, and so with the process that asked, also in the middle of a step.
     """
-    for line in sys.stdin:
-        curve, purpose, step = line.strip().split(" ", 2)
+    lines: SimpleQueue[str] = SimpleQueue()
+    Thread(target=_read, args=(lines,), daemon=True).start()
+    while True:
+        line = lines.get()
+        curve, purpose, step = line.split(" ", 2)
         STEPS[purpose][step](CURVES[curve])
-        print(line.strip(), flush=True)
+        print(line, flush=True)
+
+
+def _read(lines: SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        lines.put(line.strip())
+    os._exit(0)

@@ -80,6 +80,26 @@ def test_words_name_what_is_compiled() -> None:
     assert word == "compiling transforms for bn254 and sums in G2 for bn254, 3 of 9 done"
 
 
+SLEEPING = """
+import time
+from kernels.cpu import warmup
+warmup.STEPS["prove"]["sleep"] = lambda _: (print("asleep", flush=True), time.sleep(600))
+warmup.work()
+"""
+
+
+def test_a_worker_ends_with_who_asked_also_in_the_middle_of_a_step() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SLEEPING], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        print("bn254 prove sleep", file=worker.stdin, flush=True)
+        assert worker.stdout.readline() == "asleep\n"
+        worker.stdin.close()
+        assert worker.wait(timeout=60) == 0
+
+
 COVERED = """
 import gc, sys
 from pathlib import Path
