@@ -152,7 +152,10 @@ class Partition(Record, kw_only=True):
 
 
 class Stage(Record, kw_only=True):
-    """A span of a partition's life; `ended_s` is None while it lasts, and for good if the process dies."""
+    """A span of a partition's life; `ended_s` is None while it lasts, and for good if the process dies.
+
+    `wait_cause`: what a wait lasted longest for, such as "memory"; None for work, and in simulated runs.
+    """
 
     __tablename__ = "stage"
 
@@ -161,10 +164,14 @@ class Stage(Record, kw_only=True):
     name: Mapped[StageName] = mapped_column(String(16))
     started_s: Mapped[float]
     ended_s: Mapped[float | None] = mapped_column(default=None)
+    wait_cause: Mapped[str | None] = mapped_column(String(16), default=None)
 
 
 class MemorySample(Record, kw_only=True):
-    """Resident and reserved bytes at one moment. `number` is given by the database."""
+    """Resident and reserved bytes at one moment; of the first, `file_bytes` are pages of mapped files.
+
+    `number` is given by the database.
+    """
 
     __tablename__ = "memory_sample"
 
@@ -173,6 +180,7 @@ class MemorySample(Record, kw_only=True):
     at_s: Mapped[float]
     rss_bytes: Mapped[int | None] = mapped_column(default=None)
     reserved_bytes: Mapped[int]
+    file_bytes: Mapped[int | None] = mapped_column(default=None)
 
 
 class PolicyEvent(Record, kw_only=True):

@@ -13,7 +13,7 @@ from db.connect import BUSY_TIMEOUT_S, CHOOSE_ANOTHER, write_transaction
 from db.errors import HistoryError, NoHistory
 from db.models import Record
 
-HEAD = "0001"
+HEAD = "0002"
 """The revision of the newest migration."""
 
 VERSION_TABLE = "history_revision"

@@ -19,11 +19,13 @@ class Files:
 
     limit: str
     usage: str
-    reclaimable: str  # a key of memory.stat: page cache that the kernel drops before it refuses memory
+    reclaimable: tuple[str, str]  # keys of memory.stat: pages of files, dropped before memory is refused
 
 
-VERSION_2 = Files("memory.max", "memory.current", "inactive_file")
-VERSION_1 = Files("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+VERSION_2 = Files("memory.max", "memory.current", ("inactive_file", "active_file"))
+VERSION_1 = Files(
+    "memory.limit_in_bytes", "memory.usage_in_bytes", ("total_inactive_file", "total_active_file")
+)
 
 
 @dataclass(frozen=True)
@@ -99,4 +101,4 @@ def _reclaimable_bytes(directory: Path, files: Files) -> int:
         lines = (directory / "memory.stat").read_text().splitlines()
     except OSError:
         return 0
-    return sum(int(line.split()[1]) for line in lines if line.split()[0] == files.reclaimable)
+    return sum(int(line.split()[1]) for line in lines if line.split()[0] in files.reclaimable)

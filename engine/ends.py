@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from db import State
 from engine.circuit import OpenCircuit
 from engine.errors import EngineError, ProofCancelled, ProofFailed
+from engine.metrics import Metrics
 from engine.outputs import Outputs
 from engine.proofs import Progress
 from engine.recorder import Recorder
@@ -28,8 +29,10 @@ class ActiveProof:
 class Ends:
     """Ends proofs as the policy decides; `proofs` is by id."""
 
-    def __init__(self, proofs: dict[str, ActiveProof], timeline: Timeline, recorder: Recorder) -> None:
-        self._proofs, self._timeline, self._recorder = proofs, timeline, recorder
+    def __init__(
+        self, proofs: dict[str, ActiveProof], timeline: Timeline, recorder: Recorder, metrics: Metrics
+    ) -> None:
+        self._proofs, self._timeline, self._recorder, self._metrics = proofs, timeline, recorder, metrics
 
     def complete(self, job_id: str, at_s: float) -> None:
         """Every partition is verified: the proof succeeds if its files can be published."""
@@ -63,6 +66,7 @@ class Ends:
         self._recorder.proof(
             job_id, state, ended_s=at_s, proof_path=proof_path, error=str(error) if error else None
         )
+        self._metrics.proofs[state] += 1
         proof.progress.end(error)
         log.info("%s: %s", proof.name, state if error is None else error)
 

@@ -13,6 +13,7 @@ from engine.ends import ActiveProof, wording
 from engine.errors import EngineError, ProofCancelled, Rejected
 from engine.executor import Executor
 from engine.ledger import Ledger
+from engine.metrics import Gauge, prometheus_text
 from engine.monitor import MemoryMonitor
 from engine.outputs import Outputs
 from engine.pools import Pools
@@ -70,7 +71,7 @@ class Engine:
         self._pools = Pools(self._config, self._limits)
         timeouts = self._config.timeouts
         self._executor = Executor(self._policy, self._pools, self._recorder, start_s, timeouts, self._ledger)
-        self._recorder.run_started(self._labels, self._config, self._limits)
+        self._recorder.run_started(self._labels, self._config, self._limits, self._policy.name)
         self._executor.start()
         self._monitor = MemoryMonitor(
             self._executor.dispatcher.now_s,
@@ -174,6 +175,21 @@ class Engine:
     def peak_rss_bytes(self) -> int:
         """The greatest RSS of the process in this run."""
         return self._monitor.peak_rss_bytes
+
+    def metrics_text(self) -> str:
+        """The run's numbers in Prometheus's text format."""
+        sample = self._monitor.last
+        return prometheus_text(
+            self._executor.metrics,
+            [
+                Gauge("budget_bytes", "The memory budget.", lambda: self._policy.limits.budget_bytes),
+                Gauge("share_bytes", "What this process may use of it.", lambda: self._executor.share_bytes),
+                Gauge("reserved_bytes", "What is reserved of it.", lambda: self._policy.reserved_bytes),
+                Gauge("reserved_peak_bytes", "The most so far.", lambda: self._policy.peak_reserved_bytes),
+                Gauge("rss_bytes", "Resident memory, as last sampled.", lambda: sample.rss_bytes),
+                Gauge("rss_file_bytes", "Of it, pages of mapped files.", lambda: sample.file_bytes),
+            ],
+        )
 
     def _proof(self, proof_id: str) -> ActiveProof:
         try:

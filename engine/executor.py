@@ -15,6 +15,7 @@ from engine.errors import Rejected
 from engine.freeing import Watched, clear_frames
 from engine.in_flight import InFlight
 from engine.ledger import Ledger
+from engine.metrics import Metrics
 from engine.partition import PartitionRun, limited
 from engine.pools import Pools
 from engine.recorder import Recorder
@@ -74,8 +75,9 @@ class Executor:
         self._share = ledger and Share(ledger, policy, self.dispatcher.send, self.dispatcher.now_s)
         self._pools, self._recorder, self._timeouts = pools, recorder, timeouts
         self._in_flight: defaultdict[str, InFlight] = defaultdict(InFlight)  # by device
-        self._timeline = Timeline(policy, recorder)
-        self._ends = Ends(self.proofs, self._timeline, recorder)
+        self.metrics = Metrics()
+        self._timeline = Timeline(policy, recorder, self.metrics)
+        self._ends = Ends(self.proofs, self._timeline, recorder, self.metrics)
         self._caches = Caches()
         self._loaders: dict[str, Loader] = {}
         self._load_error: Exception | None = None  # while the policy hears of it: the cause of what it fails
@@ -116,6 +118,11 @@ class Executor:
         self._runs.clear()  # none but after a mistake of ours
         if self._share:
             self._share.close()
+
+    @property
+    def share_bytes(self) -> int:
+        """What this process may use of the budget now."""
+        return self._share.share_bytes if self._share else self._policy.limits.budget_bytes
 
     def explain(self, partition: PartitionId) -> str:
         """What the partition does or waits for, and which other processes it waits for, if it does."""
@@ -235,7 +242,10 @@ class Executor:
         log.error("%s failed and %d bytes of its arrays are still in use", partition, watched.held_bytes())
 
     def _forget(self, partition: PartitionId) -> None:
-        self._recorder.partition(partition, measured_bytes=self._runs.pop(partition).work.measured_bytes)
+        measured_bytes = self._runs.pop(partition).work.measured_bytes
+        self._recorder.partition(partition, measured_bytes=measured_bytes)
+        shape = self.proofs[partition.job_id].circuit.shape
+        self.metrics.took(shape.name, shape.working_bytes, measured_bytes)
         self._busy.discard(partition)
 
     def _broken(self, error: Exception) -> None:

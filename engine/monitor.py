@@ -17,6 +17,7 @@ class Sample:
     at_s: float
     rss_bytes: int
     reserved_bytes: int
+    file_bytes: int  # of rss_bytes: pages of mapped files, which the system can take back
 
 
 class MemoryMonitor:
@@ -43,7 +44,7 @@ class MemoryMonitor:
         self._peak_sampled_bytes = 0
 
     def start(self) -> None:
-        self.sample()
+        self.last = self.sample()
         self._thread.start()
 
     def stop(self) -> None:
@@ -63,7 +64,9 @@ class MemoryMonitor:
         return self._peak_sampled_bytes
 
     def sample(self) -> Sample:
-        sample = Sample(self._now_s(), self._process.memory_info().rss, self._reserved_bytes())
+        found = self._process.memory_info()
+        file_bytes = getattr(found, "shared", 0)  # resident file and shared memory pages, see proc(5), statm
+        sample = self.last = Sample(self._now_s(), found.rss, self._reserved_bytes(), file_bytes)
         self._peak_sampled_bytes = max(self._peak_sampled_bytes, sample.rss_bytes)
         self._on_sample(sample)
         return sample

@@ -86,10 +86,12 @@ class Progress:
         state.started_s = at_s
         state.started.set()
 
-    def finish(self, stage: Stage, index: int, at_s: float) -> None:
+    def finish(self, stage: Stage, index: int, at_s: float) -> float:
+        """Returns the stage's seconds."""
         state = self._states[stage, index]
         state.finished_s = at_s
         state.finished.set()
+        return state.seconds
 
     def end(self, error: EngineError | None = None) -> None:
         """The proof is complete, or failed with `error`; whoever waits for it goes on."""

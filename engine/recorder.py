@@ -72,14 +72,14 @@ class Recorder:
     _partitions: dict[PartitionId, _Rows] = field(default_factory=dict)
     _sequence: int = 0
 
-    def run_started(self, labels: RunLabels, config: Config, limits: Limits) -> None:
+    def run_started(self, labels: RunLabels, config: Config, limits: Limits, policy_name: str) -> None:
         run = Run(
             id=self.run_id,
             source="real",
             name=labels.name,
             budget_bytes=limits.budget_bytes,
             machine=machine(),
-            config=config.snapshot(),
+            config=config.snapshot() | {"policy": policy_name},
             policy_limits=encode_limits(limits),
             code_version=labels.code_version,
             flow_run_id=labels.flow_run_id,
@@ -119,6 +119,7 @@ class Recorder:
             at_s=sample.at_s,
             rss_bytes=sample.rss_bytes,
             reserved_bytes=sample.reserved_bytes,
+            file_bytes=sample.file_bytes,
         )
         self.writer.insert(row)
 
@@ -148,26 +149,28 @@ class Recorder:
         """Columns of a partition that have become known."""
         self.writer.update(Partition, self._partitions[partition].partition_id, **values)
 
-    def waits(self, partition: PartitionId, cause: str) -> None:
-        """Why the partition waits; the first cause is kept, later ones follow from it."""
+    def waits(self, partition: PartitionId, cause: str, anew: bool) -> None:
+        """Why the partition waits; the first cause is kept, unless a later one is the better known."""
         rows = self._partitions[partition]
-        if not rows.waited:
+        if not rows.waited or anew:
             rows.waited = True
             self.partition(partition, wait_cause=cause)
 
-    def enter(self, partition: PartitionId, stage: StageName, at_s: float) -> None:
-        """One stage ends, if one was open, and the next begins."""
-        self.leave(partition, at_s)
+    def enter(
+        self, partition: PartitionId, stage: StageName, at_s: float, wait_cause: str | None = None
+    ) -> None:
+        """One stage ends, if one was open, and the next begins; `wait_cause` is of the one that ends."""
+        self.leave(partition, at_s, wait_cause)
         rows = self._partitions[partition]
         row = Stage(partition_id=rows.partition_id, name=stage, started_s=at_s)
         rows.stage_id = row.id
         self.writer.insert(row)
 
-    def leave(self, partition: PartitionId, at_s: float) -> None:
-        """The partition's open stage ends."""
+    def leave(self, partition: PartitionId, at_s: float, wait_cause: str | None = None) -> None:
+        """The partition's open stage ends; if it was a wait, this was its cause."""
         rows = self._partitions[partition]
         if rows.stage_id is not None:
-            self.writer.update(Stage, rows.stage_id, ended_s=at_s)
+            self.writer.update(Stage, rows.stage_id, ended_s=at_s, wait_cause=wait_cause)
             rows.stage_id = None
 
 

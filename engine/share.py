@@ -32,7 +32,7 @@ class Share:
         self._ledger, self._policy, self._send, self._now_s = ledger, policy, send, now_s
         budget_bytes = policy.limits.budget_bytes
         self._step_bytes = min(max(budget_bytes // 64, LEAST_STEP_BYTES), MOST_STEP_BYTES)
-        self._told_bytes = 0
+        self._told = 0, False
         self._waits = False
         self._others: list[Account] = []
         self._seen_s: dict[int, float] = {}  # by the ticket of one who waits
@@ -41,7 +41,7 @@ class Share:
 
     def start(self) -> None:
         """Tell the policy that nothing is its own yet, and begin to look."""
-        self._send(Shared(0))
+        self._send(Shared(0, short=False))
         self._look()
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class Share:
         if policy.partitions() or not policy.reserved_bytes:
             return
         needed_bytes = policy.reserved_bytes + job.circuit.entries_bytes + job.circuit.working_bytes
-        if needed_bytes > self._told_bytes:
+        if needed_bytes > self.share_bytes:
             self._try(lambda: self._ledger.take(needed_bytes))
             self._tell(self._ledger.share_bytes)
 
@@ -71,6 +71,7 @@ class Share:
         elif self._waits:
             self._try(self._ledger.withdraw)
             self._note_waiting(False, 0)
+            self._tell(self.share_bytes)
         if wanted is None or self._waits:
             self._give_back()
 
@@ -80,8 +81,12 @@ class Share:
             self._try(lambda: self._ledger.ask(least_bytes, most_bytes))
         waits = self._ledger.share_bytes < least_bytes
         self._note_waiting(waits, least_bytes)
-        if not waits:
-            self._tell(self._ledger.share_bytes)
+        self._tell(self.share_bytes if waits else self._ledger.share_bytes)
+
+    @property
+    def share_bytes(self) -> int:
+        """What the policy was told that it may use."""
+        return self._told[0]
 
     def explain(self) -> str:
         """Who holds the memory that this process waits for; empty where it does not wait."""
@@ -98,9 +103,9 @@ class Share:
             self._try(lambda: self._ledger.give_back(keep_bytes))
 
     def _tell(self, share_bytes: int) -> None:
-        if share_bytes != self._told_bytes:
-            self._told_bytes = share_bytes
-            self._send(Shared(share_bytes))
+        if (share_bytes, self._waits) != self._told:
+            self._told = share_bytes, self._waits
+            self._send(Shared(share_bytes, short=self._waits))
 
     def _note_waiting(self, waits: bool, wanted_bytes: int) -> None:
         if waits and not self._waits:

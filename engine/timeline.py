@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from db import State
+from db import StageName, State
+from engine.metrics import Metrics
 from engine.proofs import Progress, Stage
 from engine.recorder import Recorder
+from engine.waits import Waits
 from policy import (
     Admit,
     Decision,
@@ -17,6 +19,7 @@ from policy import (
     Policy,
     Prove,
     Proved,
+    Shared,
     Stop,
     Submit,
     Synthesize,
@@ -27,13 +30,15 @@ from policy import (
 
 # Loading is a stage of its own; these are the waits between stages.
 WAITS = frozenset(WaitCause) - {WaitCause.LOAD}
+WAITING: frozenset[StageName] = frozenset({"wait", "load", "queue"})
 
 
 class Timeline:
     """Keeps every proof's Progress and the history's stages. All times are those of the policy's log."""
 
-    def __init__(self, policy: Policy, recorder: Recorder) -> None:
-        self._policy, self._recorder = policy, recorder
+    def __init__(self, policy: Policy, recorder: Recorder, metrics: Metrics) -> None:
+        self._policy, self._recorder, self._metrics = policy, recorder, metrics
+        self._waits = Waits(policy, metrics.waited)
         self._progress: dict[str, Progress] = {}
         self._open: dict[str, set[PartitionId]] = {}  # by job: the partitions that have not ended
         self._loading: list[PartitionId] = []
@@ -46,12 +51,16 @@ class Timeline:
     def observe(self, event: Event, decisions: Sequence[Decision], at_s: float) -> None:
         """Take over what an event and the answer to it say; the decisions are not executed yet."""
         self._recorder.event(event, decisions, at_s)
+        self._metrics.decided(decisions)
         self._happened(event, at_s)
         for decision in decisions:
             self._decided(decision, at_s)
         if isinstance(event, Submit):
             for partition in sorted(self._open[event.job.id]):
                 self._note_wait(partition)
+        if isinstance(event, Shared) and event.short:  # only now is it known that others have it
+            for partition in self._waits:
+                self._note_wait(partition, anew=True)
 
     def ended(self, job_id: str, at_s: float) -> None:
         """The job has ended: partitions that were never started end with it."""
@@ -65,6 +74,8 @@ class Timeline:
             case Submit(job):
                 self._recorder.submitted(job, self._progress[job.id].name, at_s)
                 self._open[job.id] = {PartitionId(job.id, index) for index in range(job.partitions)}
+                for partition in self._open[job.id]:
+                    self._waits.begin(partition)
             case Loaded():
                 self._loaded(at_s)
             case LoadFailed(_, why):
@@ -72,7 +83,7 @@ class Timeline:
                     self._end(partition, at_s, "failed", why)
             case Synthesized(partition):
                 self._finish(partition, "synthesize", at_s)
-                self._recorder.enter(partition, "queue", at_s)
+                self._enter(partition, "queue", at_s)
                 self._note_wait(partition)
             case Proved(partition):
                 self._finish(partition, "prove", at_s)
@@ -105,7 +116,7 @@ class Timeline:
         """Some partitions may have what they need in memory now; until they synthesize they wait again."""
         for partition in self._no_longer_loading():
             self._finish(partition, "load", at_s)
-            self._recorder.enter(partition, "wait", at_s)
+            self._enter(partition, "wait", at_s)
 
     def _no_longer_loading(self) -> list[PartitionId]:
         gone = [each for each in self._loading if not self._is_loading(each)]
@@ -114,24 +125,30 @@ class Timeline:
 
     def _start(self, partition: PartitionId, stage: Stage, at_s: float) -> None:
         self._progress[partition.job_id].start(stage, partition.index, at_s)
-        self._recorder.enter(partition, stage, at_s)
+        self._enter(partition, stage, at_s)
+
+    def _enter(self, partition: PartitionId, stage: StageName, at_s: float) -> None:
+        self._recorder.enter(partition, stage, at_s, self._waits.end(partition))
+        if stage in WAITING:
+            self._waits.begin(partition)
 
     def _finish(self, partition: PartitionId, stage: Stage, at_s: float) -> None:
-        self._progress[partition.job_id].finish(stage, partition.index, at_s)
+        seconds = self._progress[partition.job_id].finish(stage, partition.index, at_s)
+        self._metrics.finished(stage, seconds)
 
     def _end(self, partition: PartitionId, at_s: float, state: State, error: str | None = None) -> None:
         if partition in self._stopping:  # whatever it answers, its proof is over
             self._stopping.remove(partition)
             state, error = "cancelled", None
-        self._recorder.leave(partition, at_s)
+        self._recorder.leave(partition, at_s, self._waits.end(partition))
         self._recorder.partition(partition, state=state, error=error)
         self._open[partition.job_id].remove(partition)
 
-    def _note_wait(self, partition: PartitionId) -> None:
+    def _note_wait(self, partition: PartitionId, anew: bool = False) -> None:
         try:
             if self._policy.wait_cause(partition) in WAITS:
                 sentence = self._policy.explain(partition)
-                self._recorder.waits(partition, sentence.removeprefix(f"{partition} "))
+                self._recorder.waits(partition, sentence.removeprefix(f"{partition} "), anew)
         except KeyError:  # its job has just ended
             return
 

@@ -25,6 +25,7 @@ class RoomInBytes:
         self._budget, self._cache, self._circuits = work.budget, work.cache, work.circuits
         self._total_bytes = work.budget.limit_bytes
         self._share_bytes: int | None = None  # None: all of it
+        self._short = False
         self.wake_at_s: float | None = None
         self._forced = False
         self._now_s = 0.0
@@ -80,13 +81,14 @@ class RoomInBytes:
         self._total_bytes = budget_bytes
         self._budget.resize(self._limit_bytes)
 
-    def share(self, share_bytes: int) -> None:
-        self._share_bytes = share_bytes
+    def share(self, share_bytes: int, short: bool) -> None:
+        self._share_bytes, self._short = share_bytes, short
         self._budget.resize(self._limit_bytes)
 
     @property
     def cause(self) -> WaitCause:
-        return WaitCause.MEMORY if self._limit_bytes == self._total_bytes else WaitCause.SHARE
+        others_hold_it = self._short and self._limit_bytes < self._total_bytes
+        return WaitCause.SHARE if others_hold_it else WaitCause.MEMORY
 
     @property
     def _limit_bytes(self) -> int:
@@ -124,6 +126,8 @@ class RoomInBytes:
 
 class BudgetPolicy(Scheduler):
     """The policy of the engine: one budget in bytes for SRS, PCE and working sets."""
+
+    name = "budget"
 
     def __init__(self, limits: Limits) -> None:
         work = Work(limits, Budget(limits.budget_bytes))

@@ -115,10 +115,12 @@ class Resized:
 class Shared:
     """Of the budget only so much is this process's for now, since others hold the rest; no job fails by it.
 
-    Without this event the whole budget is. The driver asks others for `Policy.wanted_bytes`.
+    Without this event the whole budget is. The driver asks others for `Policy.wanted_share`. `short`: they
+    could not give it; else what is lacking can be had by asking, unless it is more than the budget.
     """
 
     share_bytes: int
+    short: bool = True
 
     def __post_init__(self) -> None:
         if self.share_bytes < 0:

@@ -24,6 +24,8 @@ _LACKING = {
 class Queries:
     """The part of a policy that changes nothing."""
 
+    name: str
+
     def __init__(self, limits: Limits, work: Work, room: Room) -> None:
         self._limits = limits
         self._work = work

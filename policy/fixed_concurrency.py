@@ -42,7 +42,7 @@ class RoomInNumber:
     def resize(self, _budget_bytes: int) -> None:
         return None
 
-    def share(self, _share_bytes: int) -> None:
+    def share(self, _share_bytes: int, _short: bool) -> None:
         return None
 
     def wanted_share(self, _group: Group, _now_s: float, _forced: bool) -> WantedShare | None:
@@ -62,5 +62,6 @@ class FixedConcurrency(Scheduler):
     def __init__(self, limits: Limits, partitions_at_once: int) -> None:
         if partitions_at_once < 1:
             raise ValueError(f"partitions_at_once is {partitions_at_once}, expected at least 1")
+        self.name = f"fixed:{partitions_at_once}"
         work = Work(limits, Budget(None))
         super().__init__(limits, work, RoomInNumber(work, partitions_at_once))

@@ -40,6 +40,10 @@ class Policy(Protocol):
     """Events in, decisions out. `now_s` is any clock that never goes back; policies read none themselves."""
 
     @property
+    def name(self) -> str:
+        """How a run's record calls it: "budget", or "fixed:N"."""
+
+    @property
     def limits(self) -> Limits:
         """As given, the budget as last resized."""
 

@@ -37,8 +37,8 @@ class Room(Protocol):
     def resize(self, budget_bytes: int, /) -> None:
         """The budget is another now."""
 
-    def share(self, share_bytes: int, /) -> None:
-        """Of the budget this process may use so much now."""
+    def share(self, share_bytes: int, short: bool, /) -> None:
+        """Of the budget this process may use so much now; `short`: others hold what it lacks."""
 
     def wanted_share(self, group: Group, now_s: float, forced: bool, /) -> WantedShare | None:
         """With which greater share one partition of the group would have room; None if with none."""

@@ -208,7 +208,7 @@ class Scheduler(Queries):
                     self._work.fail(job, why, now_s)
 
     def _shared(self, event: Shared, now_s: float) -> None:
-        self._room.share(event.share_bytes)
+        self._room.share(event.share_bytes, event.short)
         self._shrunk = True
         self._start(now_s)
 

@@ -43,7 +43,7 @@ def read_recorded(history: History, run_id: str) -> RecordedRun:
         Recorded(row.at_s, decode_event(row.event), tuple(decode_decision(each) for each in row.decisions))
         for row in rows
     ]
-    policy = BUDGET if run.source == "real" else str((run.config or {}).get("policy", BUDGET))
+    policy = str((run.config or {}).get("policy", BUDGET))
     return RecordedRun(run_id, decode_limits(run.policy_limits), policy, tuple(log))
 
 

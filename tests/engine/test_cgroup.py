@@ -32,7 +32,9 @@ def test_no_cgroups_means_no_limit(tmp_path: Path) -> None:
 def test_version_2_reads_the_group_and_its_ancestors(tmp_path: Path) -> None:
     write(tmp_path / "cg/outer/inner", memory__max="max", memory__current=str(GIB))
     write(tmp_path / "cg/outer", memory__max=str(4 * GIB), memory__current=str(3 * GIB))
-    (tmp_path / "cg/outer/memory.stat").write_text(f"anon 5\ninactive_file {GIB}\nactive_file 7\n")
+    (tmp_path / "cg/outer/memory.stat").write_text(
+        f"anon 5\ninactive_file {GIB // 2}\nactive_file {GIB // 2}\n"
+    )
     (limit,) = cgroup.limits(proc(tmp_path, "0::/outer/inner", version_2(tmp_path)))
     assert limit == cgroup.Limit(tmp_path / "cg/outer", 4 * GIB, 2 * GIB)
 
