@@ -116,8 +116,11 @@ def leave() -> NoReturn:
     Taking apart the million objects that the compiler's imports make costs a fifth of a second, for nothing:
     the commands that end so have closed their files and ended their threads.
     """
+    from kernels.cache import remove_stand_in
+
     sys.stdout.flush()
     sys.stderr.flush()
+    remove_stand_in()
     os._exit(0)
 
 

@@ -26,7 +26,11 @@ def warmup(curve: str | None, purpose: str | None) -> None:
     started_s = time.monotonic()
 
     from engine.compiling import compile_all
+    from engine.errors import EngineError
+    from kernels.cache import unwritable_folder
 
+    if (unwritable := unwritable_folder()) is not None:
+        raise EngineError(f"{unwritable}: cannot be written; set CUZK_HOME to a folder that can")
     curves = CURVES if curve is None else (curve,)
     purposes = PURPOSES if purpose is None else (purpose,)
     compile_all([(each, name) for name in curves for each in purposes], say)

@@ -14,7 +14,7 @@ from engine.alone import alone
 from engine.errors import EngineError
 from engine.words import telling
 from groth16.zkey import read_header
-from kernels.cache import note_of
+from kernels.cache import note_of, unwritable_folder
 
 Report = Callable[[str], None]
 Step = tuple[str, str, str]  # curve, purpose and step, as in `kernels.cpu.warmup.STEPS`
@@ -38,7 +38,11 @@ def compile_once(purpose: str, curve: str, report: Report) -> None:
     notes = [note, note_of(f"prove {curve}")] if purpose == "verify" else [note]  # a proof is verified, too
     if any(each.exists() for each in notes):
         return
-    report(f"compiling kernels for {curve}, once for this machine and version")
+    unwritable = unwritable_folder()
+    times = "once for this machine and version" if unwritable is None else "for this run alone"
+    report(f"compiling kernels for {curve}, {times}")
+    if unwritable is not None:
+        report(f"{unwritable}: cannot be written; set CUZK_HOME to a folder that can, to keep them")
     try:
         with alone(note.with_suffix(".lock"), f"compiling kernels for {curve}", report):
             if not note.exists():

@@ -5,15 +5,22 @@ made from several files (a change in a generator changes every kernel), so each 
 its own folder, named by a hash of all of them.
 """
 
+import atexit
 import fcntl
 import hashlib
+import logging
 import os
+import shutil
 import sys
 import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+log = logging.getLogger("cuzk.kernels")
 
 
 @cache
@@ -47,21 +54,59 @@ def folder() -> Path:
     return (Path(caches) if caches else Path.home() / ".cache") / "cuzk" / name
 
 
+@dataclass(frozen=True)
+class StandIn:
+    """A temporary folder that takes the place of one that cannot be written."""
+
+    unwritable: Path
+    temporary: Path
+
+
+_stand_ins: list[StandIn] = []
+
+
 def use_own_folder() -> None:
-    """Points numba (also in child processes) at `folder()`; a fresh temporary one if that can't be written.
+    """Points numba (also in child processes) at `folder()`; at a stand-in for it where that can't be written.
 
     numba would otherwise fall back to folders beside the sources, whose contents it can't tell stale.
     """
-    path = folder()
+    path = folder().absolute()
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError:
-        path = Path(tempfile.mkdtemp(prefix="cuzk-")) / path.name
+        path = _make_stand_in(path)
     os.environ["NUMBA_CACHE_DIR"] = str(path)
     if "numba" in sys.modules:
         sys.modules["numba.core.config"].reload_config()
+
+
+def unwritable_folder() -> Path | None:
+    """The folder where kernels belong and could not be kept by this process; None where they are."""
+    return _stand_ins[0].unwritable if _stand_ins else None
+
+
+def remove_stand_in() -> None:
+    """Remove the temporary folder, if there is one; also done where the interpreter ends in its usual way."""
+    while _stand_ins:
+        shutil.rmtree(_stand_ins.pop().temporary, ignore_errors=True)
+
+
+def _make_stand_in(path: Path) -> Path:
+    """A temporary folder with links to what was compiled before: numba reads only where it can write."""
+    made = StandIn(path, Path(tempfile.mkdtemp(prefix="cuzk-")))
+    _stand_ins.append(made)
+    atexit.register(remove_stand_in)
+    place = made.temporary / path.name
+    place.mkdir()
+    with suppress(OSError):  # what cannot be read is compiled
+        for source in path.rglob("*"):
+            if source.suffix in (".nbi", ".nbc", ".done"):
+                link = place / source.relative_to(path)
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(source)
+    return place
 
 
 def note_of(work: str) -> Path:
@@ -79,6 +124,11 @@ def _processor_hash() -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
 
 
+@cache
+def _warn_once(message: str) -> None:
+    log.warning(message)
+
+
 def let_processes_share() -> None:
     """Make numba save one compiled function at a time, of all processes that use the folder.
 
@@ -92,8 +142,12 @@ def let_processes_share() -> None:
 
     @wraps(save)
     def save_alone(self: Any, key: Any, data: Any) -> None:
-        with (Path(os.environ["NUMBA_CACHE_DIR"]) / "saving.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            save(self, key, data)  # type: ignore[no-untyped-call]  # numba's
+        folder = Path(os.environ["NUMBA_CACHE_DIR"])
+        try:
+            with (folder / "saving.lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                save(self, key, data)  # type: ignore[no-untyped-call]  # numba's
+        except OSError as error:  # the disk is full: this costs compiling once more, and no proof
+            _warn_once(f"{folder}: compiled kernels cannot be kept ({error.strerror})")
 
     IndexDataCacheFile.save = save_alone  # type: ignore[method-assign]

@@ -78,11 +78,50 @@ def test_numba_imported_before_uses_the_folder_too(tree):
     assert run_python(code, tree, CUZK_HOME=str(tree)) == str(tree / name_of(tree))
 
 
-def test_a_folder_that_cannot_be_written_is_replaced(tree):
+def test_a_folder_that_cannot_be_written_is_replaced_for_the_life_of_the_process(tree):
     (tree / "file").write_text("not a folder")
     path = Path(run_python(FOLDER, tree, CUZK_HOME=str(tree / "file"), TMPDIR=str(tree)))
     assert path.parent.parent == tree
     assert path.name == name_of(tree)
+    assert not path.parent.exists()
+
+
+STAND_IN = """
+import json, kernels.cache as cache
+from pathlib import Path
+cache._make_stand_in(Path("kept").absolute())
+place = cache._stand_ins[0].temporary / "kept"
+found = sorted(str(path.relative_to(place)) for path in place.rglob("*") if path.is_file())
+print(json.dumps([found, str(cache.unwritable_folder()), (place / "sub/a.nbi").read_text()]))
+"""
+
+
+def test_what_was_compiled_into_a_folder_that_is_now_read_only_is_used(tree):
+    (tree / "kept" / "sub").mkdir(parents=True)
+    for name in ("sub/a.nbi", "sub/a.1.nbc", "prove bn254 0.done", "saving.lock"):
+        (tree / "kept" / name).write_text(name)
+    found, unwritable, text = run_python(STAND_IN, tree, CUZK_HOME=str(tree / "home"))
+    assert found == ["prove bn254 0.done", "sub/a.1.nbc", "sub/a.nbi"]
+    assert unwritable == str(tree / "kept")
+    assert text == "sub/a.nbi"
+
+
+FULL = """
+import json, logging, errno
+import kernels.cpu
+from numba.core.caching import IndexDataCacheFile
+told = []
+logging.getLogger("cuzk.kernels").addFilter(lambda record: told.append(record.getMessage()))
+file = IndexDataCacheFile("nowhere", "kernel", "stamp")
+for key in "ab":
+    file.save(key, key)
+print(json.dumps(told))
+"""
+
+
+def test_a_kernel_that_cannot_be_kept_is_one_warning_and_no_error(tree):
+    (told,) = run_python(FULL, tree, CUZK_HOME=str(tree / "home"))
+    assert "compiled kernels cannot be kept (No such file or directory)" in told
 
 
 @pytest.mark.parametrize("change", ["edit", "rename", "add"])
