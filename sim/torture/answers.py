@@ -35,7 +35,7 @@ def refused_only_if_impossible(books: Books, event: Submit, decisions: list[Deci
         device.memory_bytes is None or circuit.device_bytes <= device.memory_bytes
         for device in limits.devices
     )
-    impossible = books.never_fits(circuit) or not device_fits
+    impossible = books.never_fits(circuit) or books.is_replaced(circuit) or not device_fits
     refused = any(type(decision) is Reject for decision in decisions)
     expect(2, refused == impossible, "job %s: rejected %s, impossible %s", event.job.id, refused, impossible)
 

@@ -7,6 +7,8 @@ from policy import Cancel, Failed, Job, Limits, PartitionId, Resized, Shared
 
 Stage = Literal["admitted", "synthesizing", "synthesized", "proving", "quotient", "proved"]
 STAGES: tuple[Stage, ...] = ("admitted", "synthesizing", "synthesized", "proving", "quotient", "proved")
+Blow = Literal["cancel", "fail", "device out of memory"]
+BLOWS: tuple[Blow, ...] = ("cancel", "fail", "device out of memory")
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,12 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Strike:
-    """`after_s` seconds after the partition came to the stage its job is cancelled, or it fails."""
+    """`after_s` seconds after the partition came to the stage, this happens to it or its job."""
 
     partition: PartitionId
     stage: Stage
     after_s: float
-    cancels: bool
+    blow: Blow
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Crowded:
 
 
 @dataclass(frozen=True)
+class Stray:
+    """The driver reports once more what it reported last, or of something that is not."""
+
+
+@dataclass(frozen=True)
 class Death:
     """The process dies: memory is empty, and a new policy gets all unfinished jobs again."""
 
@@ -63,7 +70,7 @@ class At:
     """Something at a time, in whatever state the run is then."""
 
     at_s: float
-    what: Cancel | Failed | Resized | Shared | DeviceLost | Crowded | Death
+    what: Cancel | Failed | Resized | Shared | DeviceLost | Crowded | Stray | Death
 
 
 Fault = Strike | LoadFails | At

@@ -1,5 +1,6 @@
 """Cases by seed: the machines, jobs and faults that the memory manager has to hold against."""
 
+from dataclasses import replace
 from random import Random
 
 from policy import (
@@ -16,6 +17,7 @@ from policy import (
     Shared,
 )
 from sim.torture.case import (
+    BLOWS,
     STAGES,
     Arrival,
     At,
@@ -26,6 +28,7 @@ from sim.torture.case import (
     Fault,
     LoadFails,
     Pace,
+    Stray,
     Strike,
 )
 
@@ -68,8 +71,16 @@ def _circuits(random: Random) -> list[Circuit]:
         for i in range(count)
     ]
     if random.random() < 0.1:
+        circuits.append(_with_a_file_replaced(random, random.choice(circuits)))
+    if random.random() < 0.1:
         circuits.append(Circuit("enormous", (entries[0],), unit_bytes * 1000, 0, unit_bytes))
     return circuits
+
+
+def _with_a_file_replaced(random: Random, circuit: Circuit) -> Circuit:
+    """Its entries have other sizes under the same keys."""
+    entries = [Entry(entry.key, entry.size_bytes + random.randrange(2)) for entry in circuit.entries]
+    return replace(circuit, name=f"{circuit.name} replaced", entries=tuple(entries))
 
 
 def _limits(random: Random, circuits: list[Circuit]) -> Limits:
@@ -156,7 +167,7 @@ def _partition(random: Random, arrivals: list[Arrival]) -> PartitionId:
 
 def _strike(random: Random, arrivals: list[Arrival]) -> Strike:
     after_s = random.choice((0.0, 0.0, 0.5, 1.0))
-    return Strike(_partition(random, arrivals), random.choice(STAGES), after_s, random.random() < 0.5)
+    return Strike(_partition(random, arrivals), random.choice(STAGES), after_s, random.choice(BLOWS))
 
 
 def _budgets(limits: Limits, circuits: list[Circuit]) -> list[int]:
@@ -167,13 +178,15 @@ def _budgets(limits: Limits, circuits: list[Circuit]) -> list[int]:
 
 def _blow(
     random: Random, limits: Limits, arrivals: list[Arrival]
-) -> Cancel | Failed | DeviceLost | Crowded | Death:
-    kind = random.randrange(10)
+) -> Cancel | Failed | DeviceLost | Crowded | Stray | Death:
+    kind = random.randrange(12)
     if kind == 0:
         return Death()
     if kind == 1:
         return DeviceLost(random.choice(limits.devices).name)
     if kind < 4:
         return Crowded(random.choice(limits.devices).name)
+    if kind < 6:
+        return Stray()
     partition = _partition(random, arrivals)
-    return Cancel(partition.job_id) if kind < 7 else Failed(partition, "input")
+    return Cancel(partition.job_id) if kind < 9 else Failed(partition, "input")

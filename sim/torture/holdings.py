@@ -95,17 +95,15 @@ class Expected:
     def __init__(self, circuit: Circuit) -> None:
         self._circuit = circuit
         self._took: list[int] = []
+        self.working_bytes = circuit.working_bytes
         self.device_bytes = circuit.device_bytes
         self.job_s = 0.0  # from the first admission of a job to its last proof
 
     def measured(self, working_bytes: int) -> None:
         self._took = [*self._took, working_bytes][-8:]
-
-    @property
-    def working_bytes(self) -> int:
         formula_bytes = self._circuit.working_bytes
         floor_bytes = (formula_bytes + 1) // 2 if len(self._took) >= 3 else formula_bytes
-        return max([floor_bytes, *self._took])
+        self.working_bytes = max([floor_bytes, *self._took])
 
     @property
     def phase1_bytes(self) -> int:
@@ -129,6 +127,7 @@ class Holdings:
         self.line = Line(limits)
         self.jobs: dict[str, Running] = {}
         self._expected: dict[Circuit, Expected] = {}
+        self._sizes: dict[str, set[int]] = {}  # by the key of an entry: all that jobs said
         self.partitions: dict[PartitionId, Held] = {}
         self.admitted: dict[PartitionId, Held] = {}  # those that load or wait for a synthesis slot
         self.queue: dict[PartitionId, Held] = {}  # those that wait for a device
@@ -149,7 +148,22 @@ class Holdings:
         return not self.holding and not self.loading
 
     def expected(self, circuit: Circuit) -> Expected:
-        return self._expected.setdefault(circuit, Expected(circuit))
+        expected = self._expected.get(circuit)
+        if expected is None:
+            expected = self._expected[circuit] = Expected(circuit)
+        return expected
+
+    def is_replaced(self, circuit: Circuit) -> bool:
+        """Whether an entry of it has another size in memory, or in a job that has not ended."""
+        for entry in circuit.entries:
+            self._sizes.setdefault(entry.key, set()).add(entry.size_bytes)
+        if all(len(self._sizes[entry.key]) == 1 for entry in circuit.entries):
+            return False
+        sizes = {entry.key: entry.size_bytes for entry in circuit.entries}
+        known = [stored.entry for stored in self.stored.values()]
+        for running in self.jobs.values():
+            known += running.job.circuit.entries
+        return any(sizes.get(entry.key, entry.size_bytes) != entry.size_bytes for entry in known)
 
     def never_fits(self, circuit: Circuit) -> bool:
         needed_bytes = circuit.entries_bytes + self.expected(circuit).working_bytes

@@ -18,26 +18,33 @@ from policy import (
     Failed,
     Limits,
     Load,
+    Loaded,
     Measured,
     PartitionId,
     Policy,
+    ProtocolError,
     Prove,
+    Proved,
+    QuotientDone,
     Reject,
     Resized,
     Shared,
     Stop,
     Submit,
     Synthesize,
+    Synthesized,
     Tick,
+    Verified,
     WakeAt,
 )
-from sim.torture.case import Arrival, At, Case, Crowded, Death, DeviceLost, LoadFails, Stage, Strike
+from sim.torture.case import Arrival, At, Case, Crowded, Death, DeviceLost, LoadFails, Stage, Stray, Strike
 from sim.torture.rules import CheckedPolicy
 from sim.torture.violation import expect
 from sim.torture.work import Work
 
 MakePolicy = Callable[[Limits], Policy]
 ASK_EVERY = 64
+REPORTS = (Loaded, Synthesized, QuotientDone, Proved, Verified)
 
 
 class Logged(NamedTuple):
@@ -172,8 +179,7 @@ class TortureMachine:
         if not self._strikes:
             return
         for strike in self._strikes.pop((partition, stage), ()):
-            what = Cancel(partition.job_id) if strike.cancels else Failed(partition, f"while {stage}")
-            self._after(strike.after_s, self._happen, what)
+            self._after(strike.after_s, self._happen, _event_of(strike))
 
     def _measure(self, partition: PartitionId) -> None:
         arrival, took = self._arrivals[partition.job_id], self._case.took
@@ -203,13 +209,32 @@ class TortureMachine:
             case DeviceLost(name):
                 for partition in self._proving_on(name):
                     self._fail(partition, "device lost")
+            case DeviceOutOfMemory(partition):
+                self._lack_device_memory(partition)
             case Crowded(name):
                 for partition in self._proving_on(name):
-                    if partition in self._checked.books.partitions:
-                        self._work.drop(partition)
-                        self._send(DeviceOutOfMemory(partition))
+                    self._lack_device_memory(partition)
+            case Stray():
+                self._stray()
             case Death():
                 self._die()
+
+    def _lack_device_memory(self, partition: PartitionId) -> None:
+        """Of a partition that proves, if it does."""
+        held = self._checked.books.partitions.get(partition)
+        if held is not None and held.device is not None:
+            self._work.drop(partition)
+            self._send(DeviceOutOfMemory(partition))
+
+    def _stray(self) -> None:
+        """What cannot be is refused, and changes nothing: what comes after would show it."""
+        last = self.log[-1].event if self.log else None
+        stray = last if isinstance(last, REPORTS) else Loaded("nothing")
+        try:
+            self._checked.policy.handle(stray, self._env.now)
+        except ProtocolError:
+            return
+        expect(0, False, "%s was taken a second time", stray)
 
     def _proving_on(self, device: str) -> list[PartitionId]:
         held_by = self._checked.books.partitions.values()
@@ -234,3 +259,12 @@ class TortureMachine:
         self.log.append(Logged(self._env.now, Death(), []))
         for job in unfinished:
             self._send(Submit(job))
+
+
+def _event_of(strike: Strike) -> Cancel | Failed | DeviceOutOfMemory:
+    partition = strike.partition
+    if strike.blow == "cancel":
+        return Cancel(partition.job_id)
+    if strike.blow == "fail":
+        return Failed(partition, f"while {strike.stage}")
+    return DeviceOutOfMemory(partition)

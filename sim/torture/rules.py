@@ -191,7 +191,9 @@ class CheckedPolicy:
             return
         if books.wake_at_s is not None and books.wake_at_s <= books.now_s:
             return  # the timer's event comes at this very moment, after this one
-        if not room.bytes_open(books, books.ahead_bytes, books.ahead_count, books.idle_workers):
+        if books.limits.lookahead_bytes is not None and not room.bytes_open(
+            books, books.ahead_bytes, books.ahead_count, books.idle_workers
+        ):
             return
         for group in room.candidates(books):
             may_start = may_synthesize if books.in_memory(group.circuit) else may_load

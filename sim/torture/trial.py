@@ -106,7 +106,7 @@ def _faults_bound_to_stages(case: Case) -> Iterator[Case]:
             what = fault.what
             partition = PartitionId(what.job_id, 0) if isinstance(what, Cancel) else what.partition
             for stage in STAGES:
-                bound = Strike(partition, stage, 0.0, isinstance(what, Cancel))
+                bound = Strike(partition, stage, 0.0, "cancel" if isinstance(what, Cancel) else "fail")
                 yield replace(case, faults=(*case.faults[:number], bound, *case.faults[number + 1 :]))
 
 
