@@ -57,14 +57,14 @@ def test_a_finding_is_cut_down_to_little_that_still_breaks_the_rule(monkeypatch:
     found = next(filter(None, (run_seed(seed).finding for seed in range(20))))
     small = shrink(found)
     assert small.rule == found.rule == 6
-    assert len(found.case.arrivals) > 2 >= len(small.case.arrivals)
-    assert len(small.case.faults) <= 1
+    assert len(found.case.arrivals) > 3 >= len(small.case.arrivals)
+    assert len(small.case.faults) <= 2
     again = run_case(small.case).finding
     assert again == small
     lines = list(finding_lines(small))
     assert lines[0] == f"seed {found.case.seed}: {small.why}"
     assert "its work goes on" in lines[0]
-    assert "Cancel job" in lines[-1] or "Failed job" in lines[-1]
+    assert any(event in lines[-1] for event in ("Cancel job", "Failed job", "DeviceOutOfMemory job"))
 
 
 def test_processes_share_the_seeds() -> None:
