@@ -39,13 +39,8 @@ UNUSED_KEYS: Mapping[tuple[str, str], str] = {
 }
 """Keys that cuzk knows and that have no effect here, and what took their place."""
 
-_ONE_BY_ONE = "has no effect: proofs are admitted one by one, in turn"
-
 WITHOUT_EFFECT: Mapping[tuple[str, str], str] = {
     ("daemon", "listen"): "has no effect: a batch runs in the process of its command",
-    ("scheduler", "max_batch_size"): _ONE_BY_ONE,
-    ("scheduler", "max_batch_wait_ms"): _ONE_BY_ONE,
-    ("scheduler", "sort_by_type"): _ONE_BY_ONE,
 }
 """Keys that are checked and kept, and that nothing follows."""
 

@@ -33,6 +33,12 @@ def _size_or_auto(value: object) -> int | str:
         raise ConfigError(f'{error}, or "auto"') from error
 
 
+def _count_or_auto(value: object) -> int | str:
+    if value == "auto" or (type(value) is int and value >= 0):
+        return value
+    raise ConfigError(f'found {value!r}, expected a whole number of 0 or more, or "auto"')
+
+
 def _duration(value: object) -> float:
     if not isinstance(value, str | int | float):
         raise ConfigError(f'found {value!r}, expected a duration such as "5m"')
@@ -109,7 +115,12 @@ class GpusConfig(_Section):
 
 
 class SchedulerConfig(_Section):
-    """How proofs of one circuit are gathered."""
+    """How proofs of one circuit are kept together, which matters where their SRS and PCE displace others.
+
+    `sort_by_type`: who would have entries evicted that others wait for lets those go first that fit beside
+    them. `max_batch_size`: proofs that go one after the other; the first waits for the rest,
+    `max_batch_wait_ms` at most, where it would have entries evicted. 1: none waits.
+    """
 
     max_batch_size: Count = 1
     max_batch_wait_ms: Annotated[int, Field(ge=0)] = 10_000
@@ -126,12 +137,15 @@ class SynthesisConfig(_Section):
 class PipelineConfig(_Section):
     """How far synthesis runs ahead of proving.
 
-    `synthesis_lookahead`: partitions that may wait for a device. `synthesis_concurrency`: partitions that
-    synthesize at once, 0 for one a processor.
+    `synthesis_lookahead`: synthesized partitions that may wait for a device, "auto" for as many as synthesize
+    at once. `synthesis_lookahead_bytes`: nothing is admitted while the working sets that no device has yet
+    take so much, "auto" for no bound but the budget. `synthesis_concurrency`: partitions that synthesize at
+    once, 0 for one a processor.
     """
 
     enabled: bool = True
-    synthesis_lookahead: Annotated[int, Field(ge=0)] = 1
+    synthesis_lookahead: Annotated[int | Literal["auto"], BeforeValidator(_count_or_auto)] = "auto"
+    synthesis_lookahead_bytes: Annotated[int | Literal["auto"], BeforeValidator(_size_or_auto)] = "auto"
     synthesis_concurrency: CountOrAuto = 0
 
 

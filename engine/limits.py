@@ -82,13 +82,20 @@ def policy_limits(config: Config, found: Memory | None = None) -> Limits:
         )
     _check_cores("synthesis.cores", config.synthesis.cores)
     _check_cores("gpus.cores", config.gpus.cores)
-    pipeline = config.pipeline
+    pipeline, scheduler = config.pipeline, config.scheduler
+    slots = threads(pipeline.synthesis_concurrency) if pipeline.enabled else 1
+    lookahead = slots if pipeline.synthesis_lookahead == "auto" else pipeline.synthesis_lookahead
+    lookahead_bytes = pipeline.synthesis_lookahead_bytes
     return Limits(
         budget_bytes=budget_bytes(config, found or _memory_with_shared(config)),
-        synthesis_slots=threads(pipeline.synthesis_concurrency) if pipeline.enabled else 1,
+        synthesis_slots=slots,
         devices=(Device("cpu", workers=config.gpus.gpu_workers_per_device, memory_bytes=None),),
-        synthesis_lookahead=pipeline.synthesis_lookahead if pipeline.enabled else 0,
+        synthesis_lookahead=lookahead if pipeline.enabled else 0,
         eviction_min_idle_s=config.memory.eviction_min_idle,
+        lookahead_bytes=None if lookahead_bytes == "auto" else lookahead_bytes,
+        sort_by_type=scheduler.sort_by_type,
+        max_batch_size=scheduler.max_batch_size,
+        max_batch_wait_s=scheduler.max_batch_wait_ms / 1000,
     )
 
 

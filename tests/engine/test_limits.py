@@ -5,7 +5,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from config import Config, GpusConfig, MemoryConfig, PipelineConfig
+from config import Config, GpusConfig, MemoryConfig, PipelineConfig, SchedulerConfig
 from engine import EngineError
 from engine.limits import Memory, budget_bytes, memory, policy_limits
 
@@ -63,6 +63,19 @@ def test_slots_and_workers_are_the_settings() -> None:
     assert [(device.name, device.workers, device.memory_bytes) for device in limits.devices] == [
         ("cpu", 3, None)
     ]
+
+
+def test_the_lookahead_is_as_many_as_synthesize_at_once_and_has_no_bound_in_bytes_unless_set() -> None:
+    limits = policy_limits(Config(pipeline=PipelineConfig(synthesis_concurrency=4)), FOUND)
+    assert (limits.synthesis_lookahead, limits.lookahead_bytes) == (4, None)
+    pipeline = PipelineConfig.model_validate({"synthesis_lookahead_bytes": "2GiB"})
+    assert policy_limits(Config(pipeline=pipeline), FOUND).lookahead_bytes == 2 << 30
+
+
+def test_the_scheduler_follows_its_settings() -> None:
+    settings = SchedulerConfig(max_batch_size=7, max_batch_wait_ms=1500, sort_by_type=False)
+    limits = policy_limits(Config(scheduler=settings), FOUND)
+    assert (limits.max_batch_size, limits.max_batch_wait_s, limits.sort_by_type) == (7, 1.5, False)
 
 
 def test_without_the_pipeline_synthesis_and_proving_take_turns() -> None:
