@@ -54,7 +54,7 @@ def _sizes(_context: object, _parameter: object, text: str) -> tuple[int, ...]:
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--only", type=click.Choice(list(SUITES)), multiple=True, help="Measure this; may be repeated.")
 @click.option("--curve", type=click.Choice(list(CURVES)), multiple=True, help="Default: both.")
-@click.option("--sizes", default="18,20", callback=_sizes, help="Powers of two: points of sums. [18,20]")
+@click.option("--sizes", default="16,18,20", callback=_sizes, help="Powers of two: points of sums. [16,18,20]")
 @click.option("--circuits", callback=_circuits, help=f"KIND:CONSTRAINTS[:CURVE],… [{CIRCUITS}]")
 @click.option("--threads", type=click.IntRange(min=1), default=2, help="Cores for everybody. [2]")
 @click.option("--quick", is_flag=True, help="Fewer runs: minutes in place of half an hour.")
@@ -84,7 +84,7 @@ def cli(
 
     curves = tuple(CURVES[name] for name in curve or CURVES)
     plan = (
-        Plan(Effort(3, 6), sizes, 18, 20, 1 << 16, circuits or _parse(QUICK_CIRCUITS), 1, curves)
+        Plan(Effort(3, 6), sizes, 16, 20, 1 << 16, circuits or _parse(QUICK_CIRCUITS), 1, curves)
         if quick
         else Plan(Effort(7, 30), sizes, 24, 20, 1 << 16, circuits or _parse(CIRCUITS), 9, curves)
     )

@@ -21,8 +21,8 @@ from kernels.fields import Curve
 class Plan:
     """How much to measure.
 
-    log2_sizes: of sums of points, and the largest that peers take part in; setup_size: constraints; commands
-    by peers: of so many of the circuits.
+    log2_sizes: of sums of points; peers_log2_size: the largest that peers take part in, in setups also;
+    setup_size: constraints; peers_commands: of how many circuits peers are run as commands.
     """
 
     effort: Effort

@@ -30,7 +30,10 @@ def setup(bench: Bench) -> None:
         measurement = bench.measurement("setup", curve.name, files.constraints, len(bench.cores))
         output, ptau = bench.folder / "measured.zkey", bench.folder / f"points-{curve.name}.ptau"
         _make_ptau(bench, curve, files.constraints, ptau)
-        with bench.team([OURS, "snarkjs", "groth16py"], bench.cores) as team:
+        names = [OURS, "groth16py"]
+        if files.constraints < 1 << bench.plan.peers_log2_size:  # it takes minutes
+            names.append("snarkjs")
+        with bench.team(names, bench.cores) as team:
             arguments = {"r1cs": str(files.r1cs), "zkey": str(output), "ptau": str(ptau)}
             alternate(measurement, team, "setup", arguments, bench.plan.effort, bench.report)
         for made in (output, ptau):
