@@ -54,7 +54,7 @@ def _sizes(_context: object, _parameter: object, text: str) -> tuple[int, ...]:
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--only", type=click.Choice(list(SUITES)), multiple=True, help="Measure this; may be repeated.")
 @click.option("--curve", type=click.Choice(list(CURVES)), multiple=True, help="Default: both.")
-@click.option("--sizes", default="16,18,20", callback=_sizes, help="Powers of two: points of sums. [16,18,20]")
+@click.option("--sizes", default="16,18,20", callback=_sizes, help="Points of sums, log₂. [16,18,20]")
 @click.option("--circuits", callback=_circuits, help=f"KIND:CONSTRAINTS[:CURVE],… [{CIRCUITS}]")
 @click.option("--threads", type=click.IntRange(min=1), default=2, help="Cores for everybody. [2]")
 @click.option("--quick", is_flag=True, help="Fewer runs: minutes in place of half an hour.")
