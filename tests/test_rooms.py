@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }  # fmt: skip
 LIVES_ONLY_IN = {
     "prefect": {"flows", "tasks"},
-    "simpy": {"sim"},
+    "simpy": {"sim", "benchmarks"},
     "sqlalchemy": {"db"},
     "alembic": {"db"},
     "numba": {"kernels", "benchmarks"},
