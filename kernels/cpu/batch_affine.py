@@ -77,8 +77,9 @@ def sum_by_digits(
         bundles = lane_bundles.sort_by_digits(digits, highest, codes, half, *span)
         lane_batch_affine.sum_bundles(lanes, sums, np.arange(groups), points, bundles, scratch)
     else:
-        starts = np.zeros(groups + 1, np.int64)
-        count_digits(digits, highest, half, *span, starts)
+        counts = np.zeros(groups + 1, np.int32)
+        count_digits(digits, highest, half, *span, counts)
+        starts = np.cumsum(counts, dtype=np.int64)
         sorted_codes = np.empty(starts[-1] + 1, np.uint32)
         sort_by_digits(digits, highest, codes, *span, starts, sorted_codes)
         batch_affine64.sum_groups(F, sums, 0, points, sorted_codes, starts, groups, scratch)

@@ -43,10 +43,11 @@ def sort_by_digits(
     digits: (windows, n), rows of `windows.read_digits`; row number `highest` has no signs. codes: (n,), even
     for point and odd for −point; so are the bundles', with the digit's sign taken in.
     """
-    starts = np.zeros(len(digits) * half + 1, np.int64)
-    count_digits(digits, highest, half, start, stop, starts)
+    counts = np.zeros(len(digits) * half + 1, np.int32)
+    count_digits(digits, highest, half, start, stop, counts)
+    starts = np.cumsum(counts, dtype=np.int64)
     pieces, places, bundles = _plan(starts, len(starts) - 1, int(starts[-1]))
-    following = np.empty(len(starts) - 1, np.int64)
+    following = np.empty(len(counts) - 1, np.int32)
     _start_groups(pieces, places, bundles.cut_starts, bundles.cut_groups, 8 * len(bundles.missing), following)
     _scatter(digits, highest, codes, half, start, stop, following, 8 * len(bundles.missing), bundles.codes)
     _interleave(bundles.codes, bundles.codes, pieces, places, NOWHERE)

@@ -96,21 +96,18 @@ def widened(digit: Any, signed: bool) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def count_digits(digits: Any, highest: int, half: int, start: int, stop: int, starts: Any) -> None:
-    """starts[w·half + k] = how many digits of [start, stop) are below size k + 1 in row w, or in rows before.
+def count_digits(digits: Any, highest: int, half: int, start: int, stop: int, counts: Any) -> None:
+    """counts[w·half + size] = how many digits of [start, stop) in row w have that size, 1 to `half`.
 
-    digits: rows of `read_digits`, of which number `highest` has no signs. starts: zeros, and one more at the
-    end for all. Zeros are not counted.
+    digits: rows of `read_digits`, of which number `highest` has no signs. counts: zeros at first.
     """
     for window in range(digits.shape[0]):
-        own, zeros = starts[window * half :], 0
+        own, zeros = counts[window * half :], 0
         for i in range(start, stop):
             size = abs(widened(digits[window, i], window != highest))
             own[size] += 1
             zeros += size == 0
         own[0] -= zeros
-    for k in range(1, starts.shape[0]):
-        starts[k] += starts[k - 1]
 
 
 @njit(cache=True, nogil=True)
@@ -120,7 +117,7 @@ def sort_by_digits(
     """Sorts [start, stop) by their digits' sizes, row after row. Zeros are left out.
 
     codes: (n,) uint32, even for point and odd for −point; so are the sorted ones, with the digit's sign taken
-    in. starts: what `count_digits` made of zeros; still that at the end.
+    in. starts: the sums of all counts before; still that at the end.
     """
     half, total = (starts.shape[0] - 1) // digits.shape[0], starts[-1]
     for window in range(digits.shape[0]):

@@ -104,8 +104,9 @@ def test_points_are_sorted_by_the_size_of_their_digit(half, highest):
     signed = [[rng.randrange(0 if row == highest else -half, half + 1) for _ in range(n)] for row in range(3)]
     digits = np.array(signed).astype(np.uint16)
     codes = np.array([2 * i + i % 3 // 2 for i in range(n)], np.uint32)
-    starts, found = np.zeros(3 * half + 1, np.int64), np.zeros(3 * n, np.uint32)
-    count_digits(digits, highest, half, 5, 45, starts)
+    counts, found = np.zeros(3 * half + 1, np.int32), np.zeros(3 * n, np.uint32)
+    count_digits(digits, highest, half, 5, 45, counts)
+    starts = np.cumsum(counts, dtype=np.int64)
     before = starts.copy()
     sort_by_digits(digits, highest, codes, 5, 45, starts, found)
     assert (starts == before).all()
