@@ -58,6 +58,7 @@ types: $(developed)
 	@$(python) -m mypy
 
 pytest: $(developed) node_modules/.package-lock.json
+	@.venv/bin/cuzk warmup
 	@$(python) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Where .venv has the extra `gpu` and the machine a device; `make test` runs the same tests in a simulator.
