@@ -1,99 +1,39 @@
 """A machine in SimPy on which everything goes wrong that a case says, under a checked policy."""
 
-from collections import deque
-from collections.abc import Callable
-from typing import Any, NamedTuple, cast
-
-from simpy import Environment
 from simpy.events import Event as Signal
 
 from policy import (
-    Admit,
     BudgetPolicy,
     Cancel,
-    Decision,
     DeviceOutOfMemory,
-    Event,
-    Fail,
     Failed,
-    Limits,
-    Load,
     Loaded,
-    Measured,
     PartitionId,
-    Policy,
     ProtocolError,
-    Prove,
     Proved,
     QuotientDone,
-    Reject,
     Resized,
     Shared,
-    Stop,
     Submit,
-    Synthesize,
     Synthesized,
-    Tick,
     Verified,
-    WakeAt,
 )
-from sim.torture.case import Arrival, At, Case, Crowded, Death, DeviceLost, LoadFails, Stage, Stray, Strike
+from sim.torture.case import At, Case, Crowded, Death, DeviceLost, Stage, Stray, Strike
+from sim.torture.driver import ASK_EVERY, Driver, Logged, MakePolicy
 from sim.torture.rules import CheckedPolicy
 from sim.torture.violation import expect
-from sim.torture.work import Work
 
-MakePolicy = Callable[[Limits], Policy]
-ASK_EVERY = 64
 REPORTS = (Loaded, Synthesized, QuotientDone, Proved, Verified)
 
 
-class Logged(NamedTuple):
-    """An entry of the decision log; a death has no event."""
-
-    at_s: float
-    event: Event | Death
-    decisions: list[Decision]
-
-
-class TortureMachine:
-    """Executes the decisions and reports, in an order and at times that the case decides."""
+class TortureMachine(Driver):
+    """A driver with the case's faults."""
 
     def __init__(
         self, case: Case, make_policy: MakePolicy = BudgetPolicy, ask_every: int = ASK_EVERY
     ) -> None:
-        self.log: list[Logged] = []
-        self._case = case
-        self._pace = case.pace
-        self._make_policy = make_policy
-        self._ask_every = ask_every
-        self._env = Environment(initial_time=0.0)
-        self._checked = CheckedPolicy(make_policy(case.limits), case.limits, ask_every=ask_every)
-        self._events: deque[Event] = deque()
-        self._executing = False
-        self._arrivals = {arrival.job.id: arrival for arrival in case.arrivals}
-        self._retries = {arrival.job.id: arrival.retries for arrival in case.arrivals}
-        self._work = Work(
-            self._env,
-            case.pace,
-            {arrival.job.id: arrival.number for arrival in case.arrivals},
-            {fault.number for fault in case.faults if isinstance(fault, LoadFails)},
-            self._send,
-            self._reached,
-        )
+        super().__init__(case, make_policy, ask_every)
         self._strikes: dict[tuple[PartitionId, Stage], list[Strike]] = {}
-        self._timer: Signal | None = None
-        self._asking = False
-        self._most_events = 2000 + 40 * case.partitions
-        self._actions: dict[type, Callable[[Any], None]] = {
-            Admit: lambda admit: self._reached(admit.partition, "admitted"),
-            Load: self._work.load,
-            Synthesize: self._work.synthesize,
-            Prove: self._work.prove,
-            Stop: self._work.stop,
-            Fail: self._end,
-            Reject: self._end,
-            WakeAt: self._set_timer,
-        }
 
     def run(self) -> None:
         """To the end. Raises ViolationError, and whatever the policy raises."""
@@ -117,88 +57,13 @@ class TortureMachine:
         expect(6, not books.jobs, "jobs did not end: %s", list(books.jobs))
         expect(6, policy.reserved_bytes == books.idle_bytes, "%s bytes stay reserved", policy.reserved_bytes)
 
-    def _after(self, delay_s: float, then: Callable[[Signal], None], value: object) -> Signal:
-        timeout = self._env.timeout(delay_s, value)
-        timeout.callbacks.append(then)
-        return timeout
-
-    def _send(self, event: Event) -> None:
-        """Take an event; while another is executed it waits its turn."""
-        self._events.append(event)
-        if self._executing:
-            return
-        self._executing = True
-        now_s = self._env.now
-        while self._events:
-            event = self._events.popleft()
-            try:
-                decisions = self._checked.handle(event, now_s)
-            except Exception:
-                self.log.append(Logged(now_s, event, []))
-                raise
-            self.log.append(Logged(now_s, event, decisions))
-            for decision in decisions:
-                action = self._actions.get(type(decision))
-                if action is not None:
-                    action(decision)
-        self._executing = False
-        if self._checked.books.share_bytes is not None and not self._asking:
-            self._ask_for_more()
-        if len(self.log) > self._most_events:
-            expect(0, False, "%s events, and no end", len(self.log))
-
-    def _ask_for_more(self) -> None:
-        """Other processes give what is wanted, after a while."""
-        if self._checked.policy.wanted_share(self._env.now) is not None:
-            self._asking = True
-            self._after(self._pace.draw(len(self.log), 0, 9), self._given, None)
-
-    def _given(self, _signal: Signal) -> None:
-        """Whatever is wanted by now, as little as will do or as much as helps, is used at once."""
-        self._asking = False
-        wanted = self._checked.policy.wanted_share(self._env.now)
-        if wanted is not None:
-            given_bytes = wanted[len(self.log) % 2]
-            entries = len(self.log)
-            self._send(Shared(given_bytes))
-            used = any(type(decision) is Admit for decision in self.log[entries].decisions)
-            expect(7, used, "%s bytes were wanted of other processes, and are not used", given_bytes)
-
-    def _arrive(self, signal: Signal) -> None:
-        arrival = cast(Arrival, signal.value)
-        if arrival.job.id in self._checked.books.jobs:
-            return  # handed in again by a death meanwhile
-        if arrival.deadline_s is not None:
-            self._after(arrival.deadline_s, self._happen, Cancel(arrival.job.id))
-        self._send(Submit(arrival.job))
-
     def _reached(self, partition: PartitionId, stage: Stage) -> None:
         """Strikes strike once, not a retried job again."""
-        if stage == "proved" and self._case.took:
-            self._measure(partition)
+        super()._reached(partition, stage)
         if not self._strikes:
             return
         for strike in self._strikes.pop((partition, stage), ()):
             self._after(strike.after_s, self._happen, _event_of(strike))
-
-    def _measure(self, partition: PartitionId) -> None:
-        arrival, took = self._arrivals[partition.job_id], self._case.took
-        share = took[(arrival.number * 7 + partition.index) % len(took)]
-        self._send(Measured(partition, int(arrival.job.circuit.working_bytes * share)))
-
-    def _end(self, decision: Fail | Reject) -> None:
-        if self._retries[decision.job_id]:
-            self._retries[decision.job_id] -= 1
-            arrival = self._arrivals[decision.job_id]
-            self._after(self._pace.draw(arrival.number, 0, 8), self._arrive, arrival)
-
-    def _set_timer(self, decision: WakeAt) -> None:
-        self._timer = self._after(decision.at_s - self._env.now, self._tick, None)
-
-    def _tick(self, signal: Signal) -> None:
-        if signal is self._timer:
-            self._timer = None
-            self._send(Tick())
 
     def _happen(self, signal: Signal) -> None:
         match signal.value:

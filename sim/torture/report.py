@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from policy import Decision, Entry, Event, PartitionId, Submit
 from sim.torture.case import Arrival, Death
-from sim.torture.machine import Logged
+from sim.torture.driver import Logged
 from sim.torture.trial import Finding
 
 LAST = 60  # entries of the log

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from policy import Admit, BudgetPolicy, Cancel, Failed, PartitionId
 from sim.torture.case import STAGES, Arrival, At, Case, Strike
+from sim.torture.driver import Logged, MakePolicy
 from sim.torture.generate import case_of
-from sim.torture.machine import Logged, MakePolicy, TortureMachine
+from sim.torture.machine import TortureMachine
 from sim.torture.violation import ViolationError
 
 REPEAT_EVERY = 16  # seeds; the second run must log the same
