@@ -7,7 +7,7 @@ A field that is not there has its default, as in a message of a version that did
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from policy.decisions import Decision
 from policy.errors import CodecError
@@ -18,6 +18,16 @@ Json = dict[str, Any]
 _T = TypeVar("_T")
 _EVENTS: dict[str, type] = {kind.__name__: kind for kind in get_args(Event)}
 _DECISIONS: dict[str, type] = {kind.__name__: kind for kind in get_args(Decision)}
+
+
+class _Shape(NamedTuple):
+    """Of a message: the type of each field, and the names of those without default."""
+
+    hints: dict[str, Any]
+    needed: set[str]
+
+
+_SHAPES: dict[type, _Shape] = {}  # as found once: to ask the class each time costs more than all else
 
 
 def encode_event(event: Event) -> Json:
@@ -65,7 +75,15 @@ def _checked(what: str, value: object, decoded: Callable[[], _T]) -> _T:
 
 
 def _fields_of(message: Any) -> Json:
-    return {field.name: _encode(getattr(message, field.name)) for field in fields(message)}
+    return {name: _encode(getattr(message, name)) for name in _shape(type(message)).hints}
+
+
+def _shape(kind: type) -> _Shape:
+    shape = _SHAPES.get(kind)
+    if shape is None:
+        needed = {field.name for field in fields(kind) if field.default is MISSING}
+        shape = _SHAPES[kind] = _Shape(get_type_hints(kind), needed)
+    return shape
 
 
 def _encode(value: Any) -> Any:
@@ -79,8 +97,7 @@ def _encode(value: Any) -> Any:
 
 
 def _instance(kind: type[_T], value: Mapping[str, Any]) -> _T:
-    hints = get_type_hints(kind)
-    needed = {field.name for field in fields(kind) if field.default is MISSING}  # type: ignore[arg-type]
+    hints, needed = _shape(kind)
     if not needed <= value.keys() <= hints.keys():
         raise ValueError(f"its fields are {', '.join(value)}, expected {', '.join(hints)}")
     return kind(**{name: _decode(hints[name], item) for name, item in value.items()})
