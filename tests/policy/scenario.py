@@ -51,9 +51,15 @@ class Scenario:
         return [short(decision) for decision in self.policy.handle(event, self.now_s)]
 
     def submit(
-        self, job_id: str, circuit: Circuit, partitions: int = 1, priority: Priority = Priority.NORMAL
+        self,
+        job_id: str,
+        circuit: Circuit,
+        partitions: int = 1,
+        priority: Priority = Priority.NORMAL,
+        due_s: float | None = None,
+        after_s: float = 0.0,
     ) -> list[str]:
-        return self.send(Submit(Job(job_id, circuit, partitions, priority)))
+        return self.send(Submit(Job(job_id, circuit, partitions, priority, due_s)), after_s)
 
     def load(self, *keys: str) -> list[str]:
         return [word for key in keys for word in self.send(Loaded(key))]

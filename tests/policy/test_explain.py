@@ -2,7 +2,18 @@
 
 import pytest
 
-from policy import FixedConcurrency, Limits, Shared, WaitCause, WantedShare
+from policy import (
+    Cancel,
+    Failed,
+    FixedConcurrency,
+    Limits,
+    Loaded,
+    Shared,
+    Synthesized,
+    Tick,
+    WaitCause,
+    WantedShare,
+)
 from tests.policy.scenario import Scenario, circuit, limits, partition
 
 A = circuit("A", 1 << 30, 2 << 20)
@@ -93,3 +104,27 @@ def test_a_share_too_small_for_a_circuit_lets_it_wait_and_evicts_idle_entries() 
     assert stage.send(Shared(10)) == ["evict A"]
     assert stage.submit("b", A) == []
     assert stage.send(Shared(1 << 40)) == ["admit b", "load A"]
+
+
+def test_waits_add_up_by_cause() -> None:
+    """a1 waits 2 s for the slot, 3 s for the load of A being over, then for a device."""
+    stage = Scenario(limits(1 << 40))
+    stage.submit("a", A, partitions=3)
+    stage.send(Loaded("A"), after_s=3.0)
+    stage.send(Synthesized(partition("a")), after_s=2.0)
+    stage.send(Synthesized(partition("a1")), after_s=4.0)
+    assert stage.policy.waits(partition("a")) == {WaitCause.LOAD: 3.0}
+    assert stage.policy.waits(partition("a1")) == {WaitCause.TURN: 3.0, WaitCause.SYNTHESIS_SLOT: 2.0}
+    stage.send(Tick(), after_s=1.0)
+    waits = stage.policy.waits(partition("a2"))
+    assert waits == {WaitCause.TURN: 3.0, WaitCause.SYNTHESIS_SLOT: 6.0, WaitCause.LOOKAHEAD: 1.0}
+    assert sum(waits.values()) == stage.now_s
+    assert stage.send(Cancel("a"))[:2] == ["stop a", "stop a1"]
+    assert stage.policy.waits(partition("a2")) == waits
+    stage.send(Failed(partition("a"), "stopped"))
+    assert stage.send(Failed(partition("a1"), "stopped"), after_s=9.0) == ["fail a"]
+    assert stage.policy.waits(partition("a2")) == waits
+    assert stage.policy.waits(partition("a1"))[WaitCause.DEVICE] == 1.0
+    stage.send(Tick())
+    with pytest.raises(KeyError):
+        stage.policy.waits(partition("a2"))

@@ -1,6 +1,6 @@
 """Whose turn it is: priorities and ageing, whole proofs first, and overtaking that has an end."""
 
-from policy import Device, Limits, Priority, Tick
+from policy import Device, Limits, Priority, Tick, WaitCause
 from tests.policy.scenario import Scenario, circuit, limits, partition
 
 SMALL, LARGE = circuit("S", 0, 2), circuit("L", 0, 9)
@@ -125,3 +125,45 @@ def test_no_lookahead_means_no_overlap() -> None:
     assert stage.load("S") == ["synthesize a"]
     assert stage.synthesized("a") == ["prove a"]
     assert stage.prove("a") == ["synthesize a1"]
+
+
+def test_what_is_due_goes_as_early_as_it_has_to() -> None:
+    """c is due before b came; d is due so late that it keeps its place."""
+    stage = Scenario(limits(100))
+    hold_all(stage)
+    stage.submit("b", SMALL, after_s=100.0)
+    stage.submit("c", SMALL, due_s=50.0)
+    stage.submit("d", SMALL, due_s=1e9)
+    stage.submit("e", SMALL)
+    assert order_of_admission(stage, "x", 4) == "cbde"
+
+
+def test_when_to_begin_is_learned_from_the_last_proof_of_the_circuit() -> None:
+    """A proof of S has taken 30 s; so one that is due at 125 s has to begin at 95 s, before b came."""
+    stage = Scenario(limits(100))
+    hold_all(stage)
+    stage.send(Tick(), after_s=30.0)
+    stage.finish("x")
+    stage.submit("y", SMALL)
+    stage.submit("b", SMALL, priority=Priority.CRITICAL, after_s=70.0)
+    stage.submit("c", SMALL, priority=Priority.CRITICAL, due_s=125.0)
+    assert order_of_admission(stage, "y", 2) == "cb"
+
+
+def test_working_sets_without_a_device_are_bounded_in_bytes() -> None:
+    stage = Scenario(limits(100, slots=9, synthesis_lookahead=9, lookahead_bytes=5))
+    stage.submit("a", SMALL, partitions=9)
+    stage.load("S")
+    assert len(stage.policy.partitions()) == 3  # 2 bytes each
+    assert stage.policy.wait_cause(partition("a3")) is WaitCause.LOOKAHEAD
+    assert stage.policy.explain(partition("a3")) == (
+        "a[3] waits for the devices: working sets of 6 B wait before it, the lookahead is 5 B"
+    )
+    assert stage.synthesized("a") == ["admit a3", "synthesize a3", "prove a"]
+
+
+def test_a_lookahead_smaller_than_a_partition_still_feeds_the_devices() -> None:
+    stage = Scenario(limits(100, slots=9, workers=2, synthesis_lookahead=9, lookahead_bytes=1))
+    stage.submit("a", SMALL, partitions=9)
+    stage.load("S")
+    assert len(stage.policy.partitions()) == 2
