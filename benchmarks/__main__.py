@@ -4,44 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import click
 
-from benchmarks.circuits.prepared import Circuit, default_folder
+from benchmarks.circuits.prepared import default_folder
 from benchmarks.contestants.process import ContestantError
 from benchmarks.results import Result, merged
+from benchmarks.run import SUITES, plan, run
 from groth16.errors import InputError
 from kernels.fields import CURVES
 
-SUITES = {
-    "products": "kernels.products",
-    "msm": "kernels.msm",
-    "ntt": "kernels.ntt",
-    "pairing": "kernels.pairing",
-    "spmv": "kernels.spmv",
-    "setup": "keys.setup",
-    "proofs": "proofs.proofs",
-    "commands": "commands.commands",
-    "start": "commands.start",
-}
 CIRCUITS = "sha256:62528,sha256:156320,dense:130000,dense:1048576"
-QUICK_CIRCUITS = f"{CIRCUITS}:bn254"
 BAD_INPUT = 2
-
-
-def _circuits(_context: object, _parameter: object, text: str | None) -> tuple[Circuit, ...]:
-    if text is None:
-        return ()
-    try:
-        return _parse(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
-def _parse(text: str) -> tuple[Circuit, ...]:
-    return tuple(Circuit.parse(each) for each in text.split(","))
+FILE = click.Path(path_type=Path)
 
 
 def _sizes(_context: object, _parameter: object, text: str) -> tuple[int, ...]:
@@ -55,18 +31,18 @@ def _sizes(_context: object, _parameter: object, text: str) -> tuple[int, ...]:
 @click.option("--only", type=click.Choice(list(SUITES)), multiple=True, help="Measure this; may be repeated.")
 @click.option("--curve", type=click.Choice(list(CURVES)), multiple=True, help="Default: both.")
 @click.option("--sizes", default="16,18,20", callback=_sizes, help="Points of sums, log₂. [16,18,20]")
-@click.option("--circuits", callback=_circuits, help=f"KIND:CONSTRAINTS[:CURVE],… [{CIRCUITS}]")
+@click.option("--circuits", help=f"KIND:CONSTRAINTS[:CURVE],… [{CIRCUITS}]")
 @click.option("--threads", type=click.IntRange(min=1), default=2, help="Cores for everybody. [2]")
 @click.option("--quick", is_flag=True, help="Fewer runs: minutes in place of half an hour.")
-@click.option("--work", type=click.Path(path_type=Path), help="Where circuits and keys are kept.")
-@click.option("--out", type=click.Path(path_type=Path), default="build/benchmarks", help="For the result.")
+@click.option("--work", type=FILE, help="Where circuits and keys are kept.")
+@click.option("--out", type=FILE, default="build/benchmarks", help="For the result.")
 @click.pass_context
 def cli(
     context: click.Context,
     only: tuple[str, ...],
     curve: tuple[str, ...],
     sizes: tuple[int, ...],
-    circuits: tuple[Circuit, ...],
+    circuits: str | None,
     threads: int,
     quick: bool,
     work: Path | None,
@@ -78,36 +54,17 @@ def cli(
     cores = tuple(sorted(os.sched_getaffinity(0)))
     if threads > len(cores):
         raise click.BadParameter(f"{threads} threads want as many cores, this process may use {len(cores)}")
-    from benchmarks.alternate import Effort
-    from benchmarks.machine import machine
-    from benchmarks.suites.bench import Bench, Plan
-
-    curves = tuple(CURVES[name] for name in curve or CURVES)
-    plan = (
-        Plan(Effort(3, 6), sizes, 16, 20, 1 << 16, circuits or _parse(QUICK_CIRCUITS), 1, curves)
-        if quick
-        else Plan(Effort(7, 30), sizes, 24, 20, 1 << 16, circuits or _parse(CIRCUITS), 9, curves)
-    )
-    result = Result(machine(cores[:threads]))
-    written = out / "result.json"
-
-    def tell(message: str) -> None:
-        print(message, file=sys.stderr, flush=True)
-        result.write(written)  # what is there so far, should the rest take too long
-
-    bench = Bench(plan, cores[:threads], cores, work or default_folder(), result, tell)
-    for folder in (out, bench.folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    for name in only or SUITES:
-        module, _, suite = SUITES[name].partition(".")
-        getattr(import_module(f"benchmarks.suites.{module}"), suite)(bench)
-    result.write(written)
-    print(written)
+    try:
+        curves = tuple(CURVES[name] for name in curve or CURVES)
+        planned = plan(quick, sizes, circuits or (f"{CIRCUITS}:bn254" if quick else CIRCUITS), curves)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    print(run(planned, only or tuple(SUITES), threads, cores, work or default_folder(), out))
 
 
 @cli.command()
-@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--to", type=click.Path(path_type=Path), default="docs/performance.md", help="Page to write.")
+@click.argument("results", nargs=-1, required=True, type=FILE)
+@click.option("--to", type=FILE, default="docs/performance.md", help="Page to write.")
 def report(results: tuple[Path, ...], to: Path) -> None:
     """Write the page and, beside it, the plot, from results of several machines.
 

@@ -120,10 +120,3 @@ def kinds(points: Limbs, values: Limbs) -> Scalars:
     one, zero = ~is_long & (values[:, 0] == 1), ~is_long & (values[:, 0] == 0)
     counted = (finite & one, finite & ~is_long & ~one & ~zero, finite & is_long)
     return Scalars(*(int(each.sum()) for each in counted))
-
-
-def least_s(products: dict[str, float], product_s: dict[str, float], threads: int) -> float | None:
-    """The time of so many products at the measured rate on so many cores; None if a rate is not known."""
-    if not products or products.keys() - product_s.keys():
-        return None
-    return sum(count * product_s[field] for field, count in products.items()) / threads

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import median
 
 from benchmarks.bars import BARS, Bar
 from benchmarks.contestants.registry import ENTRIES, OURS, OURS_64
-from benchmarks.counts import least_s
 from benchmarks.plot import plot
 from benchmarks.results import Measurement, Result, Runs
+from benchmarks.roofline import least_s, product_s
 
+LAST_COLUMNS = "processor time of cuzk", "of the roofline", "faster than the best peer"
 HEAD = """# Performance
 
 Written by `python -m benchmarks report`; `python -m benchmarks --help` tells how to measure. Figures are
@@ -26,6 +28,11 @@ Where one run takes long there is only one. *cuzk, 64-bit* is cuzk with `CUZK_LA
 - **Of the roofline** is the time that the work's field products would take, by formula, at the rate of
   products in registers, over the measured time: the rest can be won without fewer or faster products.
 """
+BUSY_LOAD = 0.25  # of the machine's cores
+BUSY = (
+    "**The machine was busy with other work.** Seconds are too many and spreads wide. What holds is the "
+    "order in a row, whose contestants ran in turn, and the processor time.\n"
+)
 
 
 def write_report(results: Sequence[Result], to: Path) -> None:
@@ -46,6 +53,7 @@ def _machine(result: Result) -> str:
         f"load {told['load_before']} before. Python {told['python']}, numba {told['numba']}, "
         f"numpy {told['numpy']}; commit {told['commit']}, {told['measured_at']}.\n",
         f"{', '.join(f'{name} {version}' for name, version in sorted(result.versions.items()))}.\n",
+        BUSY if float(told["load_before"]) > BUSY_LOAD * told["cores"] else "",
         *(f"Without {name}: {why}\n" for name, why in sorted(result.missing.items())),
         _bars(result),
         _products(result),
@@ -75,19 +83,8 @@ def _bar(bar: Bar, result: Result) -> tuple[str, ...] | None:
     return bar.text, f"{figure.value:.3g} {bar.unit}", f"{bar.limit:.3g} {bar.unit}", verdict, products
 
 
-def product_s(result: Result, who: str) -> dict[str, float]:
-    """Seconds a product takes on one core, by the field's name: the faster of two ways to measure it."""
-    rates: dict[str, float] = {}
-    for measurement in result.measurements:
-        operation, _, field = measurement.task.partition(" ")
-        if operation == "mul" and who in measurement.runs:
-            runs = measurement.runs[who]
-            rates[field] = min(runs.wall_s) / runs.details["operations"]
-    return rates
-
-
 def _products(result: Result) -> str:
-    """Nanoseconds; the smallest of the runs, since nothing makes a chain of products faster than it is."""
+    """The fastest of the runs, as the roofline takes them."""
     rows = []
     for measurement in result.measurements:
         operation, _, field = measurement.task.partition(" ")
@@ -106,8 +103,12 @@ def _figures(result: Result) -> str:
     shown = [each for each in result.measurements if each.task.split()[0] not in ("mul", "square")]
     names = [entry.name for entry in ENTRIES if any(entry.name in each.runs for each in shown)]
     rates = product_s(result, OURS)
-    header = ("what", "curve", "size", "threads", *names, "of the roofline", "faster than the best peer")
-    rows = [(*_row(each, names), _roofline(each, rates), _lead(each)) for each in shown if each.runs]
+    header = "what", "curve", "size", "threads", *names, *LAST_COLUMNS
+    rows = [
+        (*_row(each, names), _processor(each), _roofline(each, rates), _lead(each))
+        for each in shown
+        if each.runs
+    ]
     return "### Figures\n\n" + table(header, rows) if rows else ""
 
 
@@ -123,8 +124,12 @@ def _cell(runs: Runs | None) -> str:
     return f"{runs.median_s:.4g}{spread}"
 
 
+def _processor(each: Measurement) -> str:
+    return f"{median(each.runs[OURS].cpu_s):.4g}" if OURS in each.runs else ""
+
+
 def _roofline(each: Measurement, rates: dict[str, float]) -> str:
-    floor_s = least_s(each.products, rates, each.threads)
+    floor_s = least_s(each, rates)
     if floor_s is None or OURS not in each.runs:
         return ""
     return f"{100 * floor_s / each.runs[OURS].median_s:.0f} %"

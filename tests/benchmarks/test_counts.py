@@ -85,9 +85,3 @@ def test_products_of_a_proof_name_the_fields_they_are_in(tmp_path: Path) -> None
     # All 512 constraints are s·(s − 1) = 0: no coefficient but ±1.
     assert products["BN254.Fr"] == transforms + 3 * header.domain_size
     assert products["BN254.Fq"] > 6 * counts.msm_additions(header.domain_size, 254)
-
-
-def test_the_least_time_is_products_times_rates_over_threads() -> None:
-    assert counts.least_s({"Fq": 4, "Fr": 6}, {"Fq": 0.5, "Fr": 1.0}, 2) == 4.0
-    assert counts.least_s({"Fq": 4}, {}, 2) is None
-    assert counts.least_s({}, {"Fq": 1.0}, 2) is None

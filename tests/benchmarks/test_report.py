@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from benchmarks import report
 from benchmarks.contestants.registry import OURS, OURS_64
 from benchmarks.results import Measurement, Result, Runs, merged
+from benchmarks.roofline import least_s
 
 MACHINE = {
     "processor": "A processor (family 1, model 2)",
@@ -82,6 +84,29 @@ def test_results_of_one_machine_and_commit_become_one() -> None:
     assert second == other
 
 
+def test_the_least_time_is_products_times_rates_over_threads() -> None:
+    work = Measurement("proof", "bn254", 1, 2, products={"Fq": 4, "Fr": 6})
+    assert least_s(work, {"Fq": 0.5, "Fr": 1.0}) == 4.0
+    assert least_s(work, {"Fq": 0.5}) is None
+    assert least_s(Measurement("pairing", "bn254", 1, 2), {"Fq": 0.5}) is None
+
+
+def test_without_its_library_the_plot_is_refused_with_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ValueError, match="pip install"):
+        report.write_report([result()], tmp_path / "page.md")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_busy_machine_is_told() -> None:
+    busy = result()
+    busy.machine = {**MACHINE, "load_before": 9.0}
+    assert "busy with other work" in report._machine(busy)
+    assert "busy with other work" not in report._machine(result())
+
+
 def test_bars_are_met_or_missed(page: str) -> None:
     assert row(page, "proof of sha256 62,528") == [
         "proof of sha256 62,528, BN254, warm", "0.2 s", "0.16 s", "**missed**", "30 million",
@@ -94,9 +119,9 @@ def test_bars_are_met_or_missed(page: str) -> None:
 def test_figures_have_spread_roofline_and_lead(page: str) -> None:
     header = row(page, "what | curve")
     assert header[4:7] == [OURS, OURS_64, "snarkjs"]
-    assert row(page, "proof sha256")[4:] == ["0.2 ± 50 %", "", "3.6, once", "", "18.0 × (snarkjs)"]
+    assert row(page, "proof sha256")[4:] == ["0.2 ± 50 %", "", "3.6, once", "0.3", "", "18.0 × (snarkjs)"]
     # 250 million products at 2 ns on one core take half a second of one.
-    assert row(page, "msm g1")[4:] == ["1 ± 0 %", "4 ± 0 %", "", "50 %", ""]
+    assert row(page, "msm g1")[4:] == ["1 ± 0 %", "4 ± 0 %", "", "1", "50 %", ""]
     assert row(page, "BLS12-381.Fq")[:3] == ["BLS12-381.Fq", "mul", "2.00"]
 
 
