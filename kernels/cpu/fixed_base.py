@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from kernels.cpu.batch_affine import new_scratch, sum_groups
-from kernels.cpu.batch_affine64 import BLOCK, element_words
+from kernels.cpu.batch_affine64 import element_words
 from kernels.cpu.curve import add_points, read_only_bytes
 from kernels.cpu.windows import (
     SCALAR_LIMBS,
@@ -27,6 +27,7 @@ from kernels.fields import Field, Group, QuadraticField
 from kernels.parallel import Run, run_chunks, serial
 
 FEWEST_SCALARS_A_TASK = 256
+ENTRIES_AT_A_TIME = 1 << 16  # many blocks of points; their sorted numbers stay in the second-level cache
 
 
 @njit(cache=True, nogil=True)
@@ -48,7 +49,7 @@ def _multiply(F: Field | QuadraticField, out: Limbs, inputs: Any, start: int, st
     table, scalars, bits, count = inputs
     bias = ints_to_limbs([window_bias(bits, count)], SCALAR_LIMBS)[0]
     scratch = new_scratch(F)
-    step = max(1, BLOCK // count)  # scalars; larger groups fill a block as well
+    step = max(1, ENTRIES_AT_A_TIME // count)
     plain = 2 * np.arange(start, stop, dtype=np.uint32)
     biased = np.empty((step, SCALAR_LIMBS), np.uint64)
     codes, starts = np.empty(step * count, np.uint32), np.empty(step + 1, np.int64)
@@ -79,7 +80,7 @@ def _table(G: Group, bits: int) -> Limbs:
         return np.stack(powers)
     digits = range(1, (1 << (bits - 1)) + 1)
     multiples = ((digit << bits * window) % G.order for window in range(count) for digit in digits)
-    return _multiples(G, 2, ints_to_limbs(multiples, SCALAR_LIMBS), serial)
+    return _multiples(G, max(2, bits // 2), ints_to_limbs(multiples, SCALAR_LIMBS), serial)
 
 
 def _best_window_bits(n: int) -> int:
