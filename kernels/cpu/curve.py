@@ -20,7 +20,7 @@ from kernels.fields import Field, Group, QuadraticField
 
 
 def _double(a: Row) -> None:
-    """a = 2·a (dbl-2008-s-1). Infinity stays: ZZ = 0 makes the result's ZZ zero."""
+    """a = 2·a, XYZZ (dbl-2008-s-1). Infinity stays: ZZ = 0 makes the result's ZZ zero."""
     x, y = a[0], a[1]
     u = y.double()
     v = u.square()
@@ -33,25 +33,22 @@ def _double(a: Row) -> None:
     a[2], a[3] = v * a[2], w * a[3]
 
 
+double_at = formula(_double)
+
+
 def _set_sum(a: Row, x: Element, y: Element, zz: Element, zzz: Element, p: Element, r: Element) -> None:
     """The common end of both additions; p and r are the differences of the x and y brought over ZZ and ZZZ.
 
     Opposite points have p = 0, which makes ZZ zero: infinity, as it should be.
     """
     with a.when(p.is_zero(), r.is_zero()):
-        _double(a)
+        a.apply(_double)
     pp = p.square()
     ppp = p * pp
     q = x * pp
     x3 = r.square() - ppp - q.double()
     a[0], a[1] = x3, r * (q - x3) - y * ppp
     a[2], a[3] = zz * pp, zzz * ppp
-
-
-@formula
-def double_at(a: Row) -> None:
-    """a = 2·a, XYZZ."""
-    _double(a)
 
 
 @formula
@@ -81,55 +78,25 @@ def add_at(a: Row, b: Row) -> None:
 
 
 @formula
-def _note_product(prefix: Row, product: Row, a: Row) -> None:
-    """prefix = product; product *= a's ZZZ, unless a is infinity."""
-    prefix[0] = product[0]
-    with a.when(a[3].is_zero()):
-        pass
-    product[0] = product[0] * a[3]
-
-
-@formula
-def _invert(product: Row) -> None:
-    product[0] = product[0].inverse()
-
-
-@formula
-def _divide(out: Row, product: Row, prefix: Row, a: Row) -> None:
-    """out = a, affine, where product is 1/(prefix·ZZZ); then product = 1/prefix."""
-    zzz = a[3]
-    with a.when(zzz.is_zero()):
-        out[0] = out[1] = zzz
-    zzz_inverse = product[0] * prefix[0]
-    product[0] = product[0] * zzz
-    z_inverse = zzz_inverse * a[2]
+def _to_affine(out: Row, a: Row) -> None:
+    """out = a, XYZZ to affine."""
+    zz, zzz = a[2], a[3]
+    with a.when(zz.is_zero()):
+        out[0] = out[1] = zz
+    zzz_inverse = zzz.inverse()
+    z_inverse = zzz_inverse * zz
     out[0], out[1] = a[0] * z_inverse.square(), a[1] * zzz_inverse
 
 
 @njit(cache=True, nogil=True)
-def to_affine(F: Any, out: Any, first: int, a: Any, count: int, scratch: Any) -> None:
-    """Points [0, count) of `a` (XYZZ) to points from `first` on of `out` (affine), with one inversion.
-
-    P. Montgomery's trick: "Speeding the Pollard and elliptic curve methods of factorization", 1987, 10.3.1.
-    scratch: (count + 1, words) of any content but a one in element `count`.
-    """
-    for i in range(count):
-        _note_product(F, scratch, i, scratch, count, a, 4 * i)
-    _invert(F, scratch, count)
-    for k in range(count):
-        i = count - 1 - k
-        _divide(F, out, 2 * (first + i), scratch, count, scratch, i, a, 4 * i)
-
-
-@njit(cache=True, nogil=True)
-def _fold(F: Any, out: Any, rows: Any, group_size: int, shift: int, total: Any, scratch: Any) -> None:
+def _fold(F: Any, out: Any, rows: Any, group_size: int, shift: int, total: Any) -> None:
     for k in range(rows.shape[0] // 4):
         i = rows.shape[0] // 4 - 1 - k
         if k % group_size == 0:
             for _ in range(shift):
                 double_at(F, total, 0)
         add_at(F, total, 0, rows, 4 * i)
-    to_affine(F, out, 0, total, 1, scratch)
+    _to_affine(F, out, 0, total, 0)
 
 
 @formula
@@ -191,9 +158,8 @@ def fold(G: Group, rows: Limbs, group_size: int, shift: int) -> Limbs:
     rows: XYZZ points (4n, words), each `group_size` in a row a group.
     """
     words = element_words(G.field)
-    out, total, scratch = (np.zeros((size, words), np.uint64) for size in (2, 4, 2))
-    scratch[1] = one_words(G.field)
-    _fold(G.field, out, rows, group_size, shift, total, scratch)
+    out, total = np.zeros((2, words), np.uint64), np.zeros((4, words), np.uint64)
+    _fold(G.field, out, rows, group_size, shift, total)
     return out.reshape(G.point_shape)
 
 

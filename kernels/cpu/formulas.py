@@ -119,6 +119,11 @@ class Row:
         for j, word in enumerate(value.words):
             self.builder.store(word, self._word(k, j), align=1)
 
+    def apply(self, body: Callable[["Row"], None]) -> None:
+        """Calls another formula of one Row, or what would be one, for this one."""
+        name = f"{body.__module__}.{body.__name__}"
+        self.builder.call(_define(self.builder.module, name, self.field, [Row], body), [self.pointer])
+
     @contextmanager
     def when(self, *conditions: Any) -> Iterator[None]:
         """What follows is done, and the formula left, where all conditions hold."""

@@ -102,7 +102,8 @@ def _sum_bundles(
                         copy_point(F.field, partials, -2 - piece, scratch.rows, lane)
             else:
                 used = active[i, 1] + active[i, 2]
-                active[count] = active[i]
+                for k in range(3):  # an assignment of rows would compile what numba says of wrong shapes
+                    active[count, k] = active[i, k]
                 count += 1
 
 

@@ -16,8 +16,8 @@ def sum_units(F: Any, out: Any, row_starts: Any, columns: Any, x: Any, start: in
     for row in range(start, stop):
         total = f.zero(F)
         for k in range(row_starts[row], row_starts[row + 1]):
-            ahead = columns[min(k + PREFETCH_DISTANCE, last)]
-            f.prefetch(F, x, max(ahead, ~ahead))
+            ahead = columns[k + PREFETCH_DISTANCE if k + PREFETCH_DISTANCE < last else last]
+            f.prefetch(F, x, ahead if ahead >= 0 else ~ahead)
             column = columns[k]
             if column < 0:
                 total = f.sub(F, total, f.load(F, x, ~column))
@@ -35,6 +35,6 @@ def add_products(
     for row in range(start, stop):
         total = f.load(F, out, row)
         for k in range(row_starts[row], row_starts[row + 1]):
-            f.prefetch(F, x, columns[min(k + PREFETCH_DISTANCE, last)])
+            f.prefetch(F, x, columns[k + PREFETCH_DISTANCE if k + PREFETCH_DISTANCE < last else last])
             total = f.add(F, total, f.mul(F, f.load(F, coefficients, k), f.load(F, x, columns[k])))
         f.store(F, out, row, total)
