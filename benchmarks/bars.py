@@ -18,10 +18,15 @@ SPARE_BYTES = 250_000_000
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured number. products: how many field products the work takes, where that is known."""
+    """A measured number.
+
+    products: how many field products the work takes; processor: the same number by processor time, shared out
+    evenly among the threads; each where it is known.
+    """
 
     value: float
     products: float | None = None
+    processor: float | None = None
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,8 @@ def _median(task: str, curve: str, size: int, who: str = OURS) -> Callable[[Resu
         measurement = result.find(task, curve, size)
         if measurement is None or who not in measurement.runs:
             return None
-        return Figure(measurement.runs[who].median_s, _all_products(measurement))
+        runs = measurement.runs[who]
+        return Figure(runs.median_s, _all_products(measurement), runs.median_cpu_s / measurement.threads)
 
     return figure
 
@@ -53,7 +59,10 @@ def _ratio(
 ) -> Callable[[Result], Figure | None]:
     def figure(result: Result) -> Figure | None:
         a, b = mine(result), other(result)
-        return None if a is None or b is None else Figure(a.value / b.value, a.products)
+        if a is None or b is None:
+            return None
+        processor = None if a.processor is None or not b.processor else a.processor / b.processor
+        return Figure(a.value / b.value, a.products, processor)
 
     return figure
 
@@ -72,8 +81,8 @@ def _an_addition(curve: str, size: int) -> Callable[[Result], Figure | None]:
         measurement = result.find("msm g1", curve, size)
         if measurement is None or OURS not in measurement.runs:
             return None
-        each_s = measurement.runs[OURS].median_s / measurement.details["additions"]
-        return Figure(each_s * 1e9, _all_products(measurement))
+        runs, each = measurement.runs[OURS], 1e9 / measurement.details["additions"]
+        return Figure(runs.median_s * each, _all_products(measurement), runs.median_cpu_s * each)
 
     return figure
 

@@ -25,6 +25,11 @@ class Runs:
         return median(self.wall_s)
 
     @property
+    def median_cpu_s(self) -> float:
+        """Of all threads together."""
+        return median(self.cpu_s)
+
+    @property
     def spread(self) -> float:
         """Half the distance from fastest to slowest, as a part of the median."""
         return (max(self.wall_s) - min(self.wall_s)) / 2 / self.median_s

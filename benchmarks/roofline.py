@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from benchmarks.results import Measurement, Result
+from benchmarks.results import Measurement, Result, Runs
 
 
 def product_s(result: Result, who: str) -> dict[str, float]:
-    """Seconds a product takes on one core, by the field's name.
-
-    From the fastest run: nothing makes a chain of products faster than it is.
-    """
+    """Seconds a product takes on one core, by the field's name."""
     rates: dict[str, float] = {}
     for measurement in result.measurements:
         operation, _, field = measurement.task.partition(" ")
         if operation == "mul" and who in measurement.runs:
             runs = measurement.runs[who]
-            rates[field] = min(runs.wall_s) / runs.details["operations"]
+            rates[field] = operation_s(runs)
     return rates
+
+
+def operation_s(runs: Runs) -> float:
+    """Of the fastest run, in processor time: nothing makes a chain of products faster than it is."""
+    return min(runs.cpu_s) / float(runs.details["operations"])
 
 
 def least_s(measurement: Measurement, rates: dict[str, float]) -> float | None:

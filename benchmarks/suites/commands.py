@@ -101,7 +101,7 @@ def start(bench: Bench) -> None:
             ]
         compiling = bench.measurement("first command", curve.name, files.constraints, len(bench.cores))
         compiling.runs[OURS] = Runs([first.wall_s], [first.cpu_s], {"words": first.stderr.splitlines()})
-        started = bench.measurement("start of a command", curve.name, files.constraints, len(bench.cores))
+        started = bench.measurement("start of a command", curve.name, files.constraints, 1)
         started.runs[OURS] = Runs([_start_s(each) for each in later], [each.cpu_s for each in later])
         bench.report(
             f"{curve.name}: first command {first.wall_s:.1f} s, start of a later one "
