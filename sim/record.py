@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from db import Record, Run
 from sim.errors import SimError
+from sim.garbage import uncollected
 from sim.rows import rows_of
 from sim.run import Progress, SimulatedRun
 
@@ -28,7 +29,11 @@ def record(
 
     Raises SimError where the history does not take them.
     """
-    progress = progress or Progress()
+    with uncollected():
+        return _record(run, writer, name, code_version, progress or Progress())
+
+
+def _record(run: SimulatedRun, writer: Writer, name: str, code_version: str, progress: Progress) -> str:
     records, many = rows_of(run, name, code_version)
     for chunk in _chunks(records):
         writer.insert(*chunk)

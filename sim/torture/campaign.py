@@ -1,6 +1,5 @@
 """Many seeds, over several processes."""
 
-import gc
 import multiprocessing
 import signal
 import time
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sim.errors import SimError
+from sim.garbage import uncollected
 from sim.torture.trial import Finding, run_seed
 
 PARTITIONS_AT_ONCE = 2_000  # a third of a second: an interrupt waits no longer
@@ -63,11 +63,8 @@ def _spread(
 
 def run_share(seeds: range, partitions: int) -> Share:
     began_s = time.process_time()
-    gc.disable()  # a machine is a web of references: looking for its garbage at every turn costs a tenth
-    try:
+    with uncollected():
         outcomes = [run_seed(seed, partitions) for seed in seeds]
-    finally:
-        gc.enable()
     return Share(
         len(seeds),
         sum([outcome.admitted for outcome in outcomes]),
