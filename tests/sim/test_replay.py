@@ -37,6 +37,7 @@ from sim import (
 )
 from sim.durations import Durations
 from sim.machine import SimulatedMachine
+from sim.torture.rules import CheckedPolicy
 from tests.sim.model import batch, limits, profile
 
 CIRCUITS = [Circuit(f"c{i}", (Entry(f"srs{i}", 60 + i),), 10, 10 + i) for i in range(4)]
@@ -73,6 +74,13 @@ def test_an_eventful_log_replays_to_the_same_decisions(eventful: list[LogEntry])
     recorded = [Recorded(entry.at_s, entry.event, entry.decisions) for entry in eventful]
     assert first_difference(recorded, replayed) is None
     assert len(replayed) == len(eventful)
+
+
+def test_an_eventful_log_keeps_every_rule(eventful: list[LogEntry]) -> None:
+    checked = CheckedPolicy(BudgetPolicy(LIMITS), LIMITS)
+    for entry in eventful:
+        assert tuple(checked.handle(entry.event, entry.at_s)) == entry.decisions
+    assert not checked.books.jobs
 
 
 def test_other_limits_decide_otherwise_and_the_difference_is_named(eventful: list[LogEntry]) -> None:

@@ -332,3 +332,13 @@ def a_batch_waits_for_ever(patch: Patch) -> None:
 @mutant(4)
 def what_is_wanted_first_is_evicted(patch: Patch) -> None:
     patch.setattr(Circuits, "wanted_before", lambda *_: False)
+
+
+@mutant(2, 6)
+def a_replaced_file_is_taken(patch: Patch) -> None:
+    patch.setattr(Circuits, "conflict", lambda *_: None)
+
+
+@mutant(0)
+def a_report_of_what_is_loaded_is_taken_again(patch: Patch) -> None:
+    patch.setattr(Work, "loading_entry", lambda self, event: self.cache.find(event.entry_key))
