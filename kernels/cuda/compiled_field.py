@@ -8,6 +8,7 @@ from numba.cuda import types
 from numba.cuda.core.errors import TypingError
 from numba.cuda.extending import intrinsic
 
+from kernels.cuda import ptx_inverse
 from kernels.cuda import words32 as code
 from kernels.cuda.tokens import FieldType, QuadraticFieldType
 
@@ -68,6 +69,50 @@ def plain_one(context: Any, F: Any) -> Any:
 def r_squared(context: Any, F: Any) -> Any:
     _check(F)
     return _constant(F, F.base.description.montgomery_r2)
+
+
+@intrinsic
+def modulus(context: Any, F: Any) -> Any:
+    _check(F)
+    return _constant(F, F.base.description.modulus)
+
+
+@intrinsic
+def approximate(context: Any, F: Any, u: Any, v: Any) -> Any:
+    _check(F, u, v)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = code.approximate(builder, *(_flatten(builder, each) for each in arguments[1:]))
+        return context.make_tuple(builder, signature.return_type, words)
+
+    return types.UniTuple(types.uint64, 2)(F, F.element, F.element), codegen
+
+
+@intrinsic
+def combine(context: Any, F: Any, u: Any, v: Any, f: Any, g: Any) -> Any:
+    return _combination(F, ptx_inverse.combine, True, u, v)
+
+
+@intrinsic
+def combine_modulo(context: Any, F: Any, b: Any, c: Any, f: Any, g: Any) -> Any:
+    return _combination(F, ptx_inverse.combine_modulo, False, b, c)
+
+
+def _combination(F: Any, program: Any, has_sign: bool, *operands: Any) -> tuple[Any, Callable[..., Any]]:
+    """An intrinsic of two elements and two signed factors; with has_sign it gives (element, is negative)."""
+    _check(F, *operands)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = [_flatten(builder, value) for value in arguments[1:3]]
+        factors = [word for factor in arguments[3:] for word in code.size_and_sign(builder, factor)]
+        *element, last = code.assemble(builder, F.description, program, F.words + has_sign, *words, factors)
+        if not has_sign:
+            return _pack(builder, F, [*element, last])
+        is_negative = builder.icmp_unsigned("!=", last, ir.Constant(code.I32, 0))
+        return context.make_tuple(builder, signature.return_type, [_pack(builder, F, element), is_negative])
+
+    result = types.Tuple((F.element, types.boolean)) if has_sign else F.element
+    return result(F, *operands, types.int64, types.int64), codegen
 
 
 @intrinsic

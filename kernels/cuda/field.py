@@ -7,6 +7,7 @@ Montgomery form and below the modulus, before and after.
     select(F, condition, a, b): a where the condition holds, else b, without a branch
     plain_one(F): the number 1, by which a product takes an element out of Montgomery form
     r_squared(F): R², by which a product takes a number into Montgomery form
+    modulus(F), approximate, combine, combine_modulo: what `kernels.cuda.inversion` needs
     load(F, array, i), store(F, array, i, value): element i of a C-contiguous uint64 array of any shape, whose
         address is a multiple of 16 bytes. No bounds are checked.
     load_plane(F, array, i, n), store_plane(F, array, i, n, value): element i of n in shared memory that holds
@@ -19,9 +20,13 @@ from numba import config
 if config.ENABLE_CUDASIM:
     from kernels.cuda.simulated_field import (
         add,
+        approximate,
+        combine,
+        combine_modulo,
         is_zero,
         load,
         load_plane,
+        modulus,
         mul,
         one,
         plain_one,
@@ -36,9 +41,13 @@ if config.ENABLE_CUDASIM:
 else:
     from kernels.cuda.compiled_field import (
         add,
+        approximate,
+        combine,
+        combine_modulo,
         is_zero,
         load,
         load_plane,
+        modulus,
         mul,
         one,
         plain_one,
@@ -53,9 +62,13 @@ else:
 
 __all__ = [
     "add",
+    "approximate",
+    "combine",
+    "combine_modulo",
     "is_zero",
     "load",
     "load_plane",
+    "modulus",
     "mul",
     "one",
     "plain_one",

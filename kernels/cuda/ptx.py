@@ -22,7 +22,7 @@ def constant(value: int, words: int) -> Registers:
 
 
 def scratch(kind: str, n: int) -> Registers:
-    """The scratch registers of a kind: e, o and t of an element's words, s and u of twice as many."""
+    """Scratch registers of a kind: e, o and t have an element's words, s, u, v and w twice as many."""
     return [f"{kind}{i}" for i in range(n)]
 
 
@@ -30,7 +30,7 @@ def registers(field: Field) -> str:
     """The declaration of the scratch registers."""
     n = words_of(field)
     names = [name for kind in "eot" for name in scratch(kind, n)]
-    names += [name for kind in "su" for name in scratch(kind, 2 * n)]
+    names += [name for kind in "suvw" for name in scratch(kind, 2 * n)]
     return f".reg .u32 {','.join([*names, 'x', 'q'])}; .reg .pred is_below;"
 
 

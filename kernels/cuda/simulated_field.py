@@ -3,6 +3,8 @@
 from functools import cache
 from typing import Any
 
+from numpy import uint64
+
 from kernels.fields import Field, QuadraticField
 
 AnyField = Field | QuadraticField
@@ -60,6 +62,25 @@ def plain_one(F: AnyField) -> Element:
 
 def r_squared(F: AnyField) -> Element:
     return _constant(F, (F if isinstance(F, Field) else F.base).montgomery_r2)
+
+
+def modulus(F: Field) -> Element:
+    return F.modulus
+
+
+def approximate(F: Field, u: Element, v: Element) -> tuple[Any, Any]:  # noqa: ARG001 — as compiled
+    shift = max(31, max(u, v).bit_length() - 33)
+    low = (1 << 31) - 1
+    return uint64(u >> shift << 31 | u & low), uint64(v >> shift << 31 | v & low)
+
+
+def combine(F: Field, u: Element, v: Element, f: int, g: int) -> tuple[Element, bool]:  # noqa: ARG001
+    total = int(f) * u + int(g) * v
+    return abs(total >> 31), total < 0
+
+
+def combine_modulo(F: Field, b: Element, c: Element, f: int, g: int) -> Element:
+    return (int(f) * b + int(g) * c) * pow(2, -31, F.modulus) % F.modulus
 
 
 def select(F: AnyField, condition: bool, a: Element, b: Element) -> Element:  # noqa: ARG001 — as compiled

@@ -8,6 +8,7 @@ from numba import cuda
 
 from kernels.cuda import field as f
 from kernels.cuda import vectors
+from kernels.cuda.inversion import inverse
 from kernels.cuda.launch import kernel, launch
 from kernels.encoding import from_montgomery_ints, ints_to_limbs, limbs_to_ints, to_montgomery_limbs
 from kernels.fields import BLS12_381, BN254, Field
@@ -89,3 +90,21 @@ def test_vectors_of_no_elements():
     out = cuda.to_device(ints_to_limbs([5], 4))
     vectors.multiply(BN254.fr, out[:0], out[:0], out[:0])
     assert limbs_to_ints(out.copy_to_host()) == [5]
+
+
+@kernel
+def invert(F, a):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        f.store(F, a, i, inverse(F, f.load(F, a, i)))
+
+
+@each_field
+def test_inverse(F, many):
+    a = elements(F, random.Random(2), many)
+    array = cuda.to_device(to_montgomery_limbs(F, a))
+    launch(invert, many, F, array)
+    one, zero = (1, 0) if isinstance(F, Field) else ((1, 0), (0, 0))
+    inverses = from_montgomery_ints(F, array.copy_to_host())
+    products = [expected(F, 2, x, y) for x, y in zip(a, inverses, strict=True)]
+    assert products == [one if x != zero else zero for x in a]

@@ -1,9 +1,21 @@
 """A machine for the few PTX instructions that `kernels.cuda.ptx` uses, with the carry flag."""
 
 import re
+from collections.abc import Callable
 
 MASK = (1 << 32) - 1
 INSTRUCTION = re.compile(r"([a-z0-9.]+) ([^;]+);")
+
+LOGIC: dict[str, Callable[..., int]] = {
+    "mov": lambda a: a,
+    "not": lambda a: ~a,
+    "and": lambda a, b: a & b,
+    "xor": lambda a, b: a ^ b,
+    "setp": lambda a, b: int(a == b),
+    "selp": lambda a, b, condition: a if condition else b,
+    "shf": lambda low, high, shift: (high << 32 | low) << shift >> 32,
+    "shr": lambda a, shift: (a - (a >> 31 << 32)) >> shift,
+}
 
 
 class Machine:
@@ -25,8 +37,8 @@ class Machine:
 
     def _value(self, name: list[str], operands: list[int], line: str) -> int:
         operation, modifiers = name[0], name[1:]
-        if operation in ("mov", "not", "and", "setp", "selp"):
-            return self._logic(operation, operands)
+        if operation in LOGIC:
+            return LOGIC[operation](*operands) & MASK
         assert modifiers[-1] == "u32", line
         carry_in = self.carry if operation in ("addc", "subc", "madc") else 0
         if operation in ("mul", "mad", "madc"):
@@ -48,14 +60,3 @@ class Machine:
         else:
             assert not overflows or line.startswith("sub"), f"a carry is lost: {line}"
         return total & MASK
-
-    def _logic(self, operation: str, operands: list[int]) -> int:
-        if operation == "mov":
-            return operands[0]
-        if operation == "not":
-            return ~operands[0] & MASK
-        if operation == "and":
-            return operands[0] & operands[1]
-        if operation == "setp":
-            return int(operands[0] == operands[1])
-        return operands[0] if operands[2] else operands[1]

@@ -5,6 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.cuda import ptx
+from kernels.cuda.ptx_inverse import combine, combine_modulo
+from kernels.cuda.ptx_quadratic import quadratic_mul
 from kernels.cuda.ptx_square import square
 from kernels.fields import BLS12_381, BN254, Field
 from tests.kernels.points import name
@@ -67,3 +69,53 @@ def test_registers_of_an_operation_are_declared():
             lines = operation(F, *groups[: 2 if name_ == "square" else 3])
             written = {line.split()[1].split(",")[0] for line in lines}
             assert written <= declared | set(groups[0])
+
+
+@st.composite
+def factors(draw):
+    """f and g whose sizes add up to at most 2^31."""
+    f = draw(st.sampled_from([0, 1, 1 << 31]) | st.integers(0, 1 << 31))
+    g = draw(st.just((1 << 31) - f) | st.integers(0, (1 << 31) - f))
+    return draw(st.sampled_from([f, -f])), draw(st.sampled_from([g, -g]))
+
+
+def run_combination(F, operation, u, v, pair):
+    n = ptx.words_of(F)
+    out, first, second = ([f"{kind}{i}" for i in range(n)] for kind in "rab")
+    machine = Machine({f"a{i}": u >> 32 * i & ptx.WORD_MASK for i in range(n)})
+    machine.registers.update({f"b{i}": v >> 32 * i & ptx.WORD_MASK for i in range(n)})
+    for name_, factor in zip("fg", pair, strict=True):
+        machine.registers.update({name_: abs(factor), f"{name_}_sign": ptx.WORD_MASK if factor < 0 else 0})
+    machine.run(operation(F, [*out, "sign"], first, second, ["f", "f_sign", "g", "g_sign"]))
+    return sum(machine.registers[register] << 32 * i for i, register in enumerate(out)), machine
+
+
+@each_field
+@given(u=operands, v=operands, pair=factors())
+@settings(max_examples=60)
+def test_combinations_of_an_inversion(F, u, v, pair):
+    p, u, v = F.modulus, u % F.modulus, v % F.modulus
+    total = pair[0] * u + pair[1] * v
+    size, machine = run_combination(F, combine, u, v, pair)
+    assert machine.registers["sign"] == (ptx.WORD_MASK if total < 0 else 0)
+    assert size == abs(total >> 31)
+    reduced, _ = run_combination(F, lambda F, out, *rest: combine_modulo(F, out[:-1], *rest), u, v, pair)
+    assert reduced == total * pow(2, -31, p) % p
+
+
+@pytest.mark.parametrize("F", [BN254.fq, BLS12_381.fq], ids=name)
+@given(values=st.tuples(operands, operands, operands, operands))
+@settings(max_examples=60)
+def test_product_over_the_quadratic_field(F, values):
+    p, n = F.modulus, ptx.words_of(F)
+    a0, a1, b0, b1 = (value % p for value in values)
+    groups = [[f"{kind}{i}" for i in range(2 * n)] for kind in ("r", "x", "y")]
+    machine = Machine({})
+    for group, pair in zip(groups[1:], ((a0, a1), (b0, b1)), strict=True):
+        whole = pair[0] | pair[1] << 32 * n
+        machine.registers.update({each: whole >> 32 * i & ptx.WORD_MASK for i, each in enumerate(group)})
+    machine.run(quadratic_mul(F, *groups))
+    whole = sum(machine.registers[each] << 32 * i for i, each in enumerate(groups[0]))
+    inverse_r = pow(F.montgomery_one, -1, p)
+    assert whole % (1 << 32 * n) == (a0 * b0 - a1 * b1) * inverse_r % p
+    assert whole >> 32 * n == (a0 * b1 + a1 * b0) * inverse_r % p
