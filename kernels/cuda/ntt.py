@@ -15,7 +15,7 @@ from numba import cuda, int64, uint32, uint64
 from kernels.cuda import field as f
 from kernels.cuda import ntt_rounds as rounds
 from kernels.cuda import vectors
-from kernels.cuda.launch import SIMULATED, device, kernel, launch
+from kernels.cuda.launch import SIMULATED, device, kernel, launch, launch_blocks
 from kernels.encoding import to_montgomery_limbs
 from kernels.fields import Field
 
@@ -168,7 +168,10 @@ class Domain:
         tile = min(TILE, self.size)
         for k, shape in enumerate(reversed(shapes) if joins else shapes):
             shifts = factors is not None and k == len(shapes) - 1
-            _pass[self.size // tile, tile // 8](
+            launch_blocks(
+                _pass,
+                self.size // tile,
+                tile // 8,
                 self.field,
                 a,
                 self.roots,

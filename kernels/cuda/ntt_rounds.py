@@ -24,37 +24,39 @@ def _root(F: Any, roots: Any, index: int, inverse: bool) -> Any:
 
 
 @device
-def _split(F: Any, u: Any, v: Any, root: Any) -> Any:
-    product = f.mul(F, root, v)
+def _split(F: Any, u: Any, v: Any, root_is_one: bool, root: Any) -> Any:
+    product = v if root_is_one else f.mul(F, root, v)
     return f.add(F, u, product), f.sub(F, u, product)
 
 
 @device
-def _join(F: Any, u: Any, v: Any, root: Any) -> Any:
-    return f.add(F, u, v), f.mul(F, root, f.sub(F, u, v))
+def _join(F: Any, u: Any, v: Any, root_is_one: bool, root: Any) -> Any:
+    difference = f.sub(F, u, v)
+    return f.add(F, u, v), difference if root_is_one else f.mul(F, root, difference)
 
 
 @device
 def split_round(F: Any, x: Any, roots: Any, block: int, skip: int, inverse: bool) -> Any:
     """Three levels, but for the first `skip`, of 8 elements that are number `block` of the first's blocks."""
     x0, x1, x2, x3, x4, x5, x6, x7 = x
+    is_first = block == 0  # its root is one
     if skip < 1:
         root = _root(F, roots, block, inverse)
-        x0, x4 = _split(F, x0, x4, root)
-        x1, x5 = _split(F, x1, x5, root)
-        x2, x6 = _split(F, x2, x6, root)
-        x3, x7 = _split(F, x3, x7, root)
+        x0, x4 = _split(F, x0, x4, is_first, root)
+        x1, x5 = _split(F, x1, x5, is_first, root)
+        x2, x6 = _split(F, x2, x6, is_first, root)
+        x3, x7 = _split(F, x3, x7, is_first, root)
     if skip < 2:
         root = _root(F, roots, 2 * block, inverse)
-        x0, x2 = _split(F, x0, x2, root)
-        x1, x3 = _split(F, x1, x3, root)
+        x0, x2 = _split(F, x0, x2, is_first, root)
+        x1, x3 = _split(F, x1, x3, is_first, root)
         root = _root(F, roots, 2 * block + 1, inverse)
-        x4, x6 = _split(F, x4, x6, root)
-        x5, x7 = _split(F, x5, x7, root)
-    x0, x1 = _split(F, x0, x1, _root(F, roots, 4 * block, inverse))
-    x2, x3 = _split(F, x2, x3, _root(F, roots, 4 * block + 1, inverse))
-    x4, x5 = _split(F, x4, x5, _root(F, roots, 4 * block + 2, inverse))
-    x6, x7 = _split(F, x6, x7, _root(F, roots, 4 * block + 3, inverse))
+        x4, x6 = _split(F, x4, x6, False, root)
+        x5, x7 = _split(F, x5, x7, False, root)
+    x0, x1 = _split(F, x0, x1, is_first, _root(F, roots, 4 * block, inverse))
+    x2, x3 = _split(F, x2, x3, False, _root(F, roots, 4 * block + 1, inverse))
+    x4, x5 = _split(F, x4, x5, False, _root(F, roots, 4 * block + 2, inverse))
+    x6, x7 = _split(F, x6, x7, False, _root(F, roots, 4 * block + 3, inverse))
     return x0, x1, x2, x3, x4, x5, x6, x7
 
 
@@ -62,23 +64,24 @@ def split_round(F: Any, x: Any, roots: Any, block: int, skip: int, inverse: bool
 def join_round(F: Any, x: Any, roots: Any, block: int, skip: int) -> Any:
     """`split_round` backwards, but with roots in place of their inverses."""
     x0, x1, x2, x3, x4, x5, x6, x7 = x
-    x0, x1 = _join(F, x0, x1, f.load(F, roots, 4 * block))
-    x2, x3 = _join(F, x2, x3, f.load(F, roots, 4 * block + 1))
-    x4, x5 = _join(F, x4, x5, f.load(F, roots, 4 * block + 2))
-    x6, x7 = _join(F, x6, x7, f.load(F, roots, 4 * block + 3))
+    is_first = block == 0  # its root is one
+    x0, x1 = _join(F, x0, x1, is_first, f.load(F, roots, 4 * block))
+    x2, x3 = _join(F, x2, x3, False, f.load(F, roots, 4 * block + 1))
+    x4, x5 = _join(F, x4, x5, False, f.load(F, roots, 4 * block + 2))
+    x6, x7 = _join(F, x6, x7, False, f.load(F, roots, 4 * block + 3))
     if skip < 2:
         root = f.load(F, roots, 2 * block)
-        x0, x2 = _join(F, x0, x2, root)
-        x1, x3 = _join(F, x1, x3, root)
+        x0, x2 = _join(F, x0, x2, is_first, root)
+        x1, x3 = _join(F, x1, x3, is_first, root)
         root = f.load(F, roots, 2 * block + 1)
-        x4, x6 = _join(F, x4, x6, root)
-        x5, x7 = _join(F, x5, x7, root)
+        x4, x6 = _join(F, x4, x6, False, root)
+        x5, x7 = _join(F, x5, x7, False, root)
     if skip < 1:
         root = f.load(F, roots, block)
-        x0, x4 = _join(F, x0, x4, root)
-        x1, x5 = _join(F, x1, x5, root)
-        x2, x6 = _join(F, x2, x6, root)
-        x3, x7 = _join(F, x3, x7, root)
+        x0, x4 = _join(F, x0, x4, is_first, root)
+        x1, x5 = _join(F, x1, x5, is_first, root)
+        x2, x6 = _join(F, x2, x6, is_first, root)
+        x3, x7 = _join(F, x3, x7, is_first, root)
     return x0, x1, x2, x3, x4, x5, x6, x7
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from numba import cuda, uint32
 
-from kernels.cuda.launch import SIMULATED, kernel, launch
+from kernels.cuda.launch import SIMULATED, kernel, launch, launch_blocks
 from kernels.cuda.memory import Workspace
 
 BLOCK_THREADS = 4 if SIMULATED else 256
@@ -50,7 +50,7 @@ def exclusive_scan(values: Any, n: int, workspace: Workspace, level: int = 0) ->
     """values[i] = Σ values[:i] for i < n, in place; uint32, their sum below 2^32."""
     blocks = -(-n // BLOCK_ITEMS)
     sums = workspace.array(f"scan {level}", (blocks,), "uint32")
-    _scan_blocks[blocks, BLOCK_THREADS](values, sums, n)
+    launch_blocks(_scan_blocks, blocks, BLOCK_THREADS, values, sums, n)
     if blocks > 1:
         exclusive_scan(sums, blocks, workspace, level + 1)
         launch(_add_block_sums, n, values, sums, n)

@@ -8,7 +8,6 @@ from numba import cuda
 
 from kernels.cuda.ntt import PASS_LEVELS, Domain, pass_shapes
 from kernels.cuda.quotient import quotient
-from kernels.cuda.spmv import multiply_rows
 from kernels.encoding import from_montgomery_ints, limbs_to_ints, to_montgomery_limbs
 from kernels.fields import BLS12_381, BN254
 from tests.cuda.conftest import SIMULATED
@@ -84,21 +83,3 @@ def test_misshapen_inputs_are_refused():
     for wrong in (np.zeros((4, 4), np.uint64), np.zeros((8, 4), np.int64)):
         with pytest.raises(ValueError, match="expected uint64"):
             Domain(F, 3).forward(cuda.to_device(wrong))
-
-
-@each_field
-def test_sparse_product(F, many):
-    rng = random.Random(4)
-    rows = [
-        [(rng.randrange(many), rng.randrange(F.modulus)) for _ in range(rng.choice([0, 1, 2, 9]))]
-        for _ in range(many)
-    ]
-    x = [rng.randrange(F.modulus) for _ in range(many)]
-    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    entries = [entry for row in rows for entry in row] or [(0, 0)]
-    out = cuda.to_device(np.full((many, F.limbs), 7, np.uint64))
-    arrays = [starts, np.array([column for column, _ in entries], np.uint32)]
-    arrays += [to_montgomery_limbs(F, [value for _, value in entries]), to_montgomery_limbs(F, x)]
-    multiply_rows(F, out, *map(cuda.to_device, arrays))
-    expected = [sum(value * x[column] for column, value in row) % F.modulus for row in rows]
-    assert from_montgomery_ints(F, out.copy_to_host()) == expected
