@@ -1,4 +1,4 @@
-"""Sums of buckets, and the sum of these weighted by the size of their digit.
+"""Sums of buckets.
 
 The entries are cut into runs of equal length, one a thread, wherever buckets end, so that a bucket of any
 size keeps no warp waiting. A thread writes the sum of each bucket that begins in its run. What its run starts
@@ -12,47 +12,31 @@ from numba import cuda, int64
 
 from kernels.cuda import curve
 from kernels.cuda import field as f
-from kernels.cuda.launch import device, kernel, launch
+from kernels.cuda.digits import bucket_at
+from kernels.cuda.launch import kernel, launch
 from kernels.cuda.memory import Workspace, element_words
+from kernels.cuda.pairs import load_entry
 
 NO_BUCKET = -1
-GROUP_BITS = 3
-GROUP = 1 << GROUP_BITS
-
-
-@device
-def _bucket_at(starts: Any, position: int, low: int) -> Any:
-    """The bucket, from number `low` on, that holds the entry at `position`."""
-    high = int64(starts.shape[0] - 1)
-    low = int64(low)
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if starts[middle] <= position:
-            low = middle
-        else:
-            high = middle
-    return low
+GROUP = 8  # heads that a thread adds; also the shortest run
 
 
 @kernel
 def _add_entries(
-    F: Any,
-    points: Any,
-    entries: Any,
-    starts: Any,
-    total: int,
-    run: int,
-    buckets: Any,
-    heads: Any,
-    head_buckets: Any,
+    F: Any, points: Any, entries: Any, starts: Any, tasks: int, buckets: Any, heads: Any, head_buckets: Any
 ) -> None:
-    """Thread t adds up entries [t·run, (t + 1)·run) of `total`, head t into heads[t]."""
+    """Thread t of `tasks` adds up its run of the entries, its head into heads[t]."""
     t = cuda.grid(1)
+    if t >= tasks:
+        return
+    total = int64(starts[starts.shape[0] - 1])
+    run = max((total + tasks - 1) // tasks, GROUP)
     low = t * run
     if low >= total:
+        head_buckets[t] = NO_BUCKET
         return
     high = min(low + run, total)
-    bucket = _bucket_at(starts, low, 0)
+    bucket = bucket_at(starts, low, 0)
     end = int64(starts[bucket + 1])
     is_head = starts[bucket] < low
     head_buckets[t] = bucket if is_head else NO_BUCKET
@@ -67,11 +51,9 @@ def _add_entries(
             is_head = False
             bucket += 1
             if starts[bucket + 1] <= k:
-                bucket = _bucket_at(starts, k, bucket)
+                bucket = bucket_at(starts, k, bucket)
             end = int64(starts[bucket + 1])
-        entry = int64(entries[k])
-        x, y = f.load(F, points, entry & ~1), f.load(F, points, entry | 1)
-        y = f.select(F, entry & 1 != 0, f.sub(F, f.zero(F), y), y)
+        x, y = load_entry(F, points, int64(entries[k]))
         total_point = curve.add_affine(F, total_point, x, y)
     if is_head:
         curve.store_point(F, heads, t, total_point)
@@ -114,34 +96,6 @@ def _add_heads(
 
 
 @kernel
-def _weigh(
-    F: Any, sums: Any, weighted: Any, n: int, group: int, log2_span: int, next_sums: Any, next_weighted: Any
-) -> None:
-    """Thread t joins `group` neighbours, of 2^log2_span buckets each: their sum, and their weighted sum.
-
-    Bucket k of a neighbour's weighs k + 1, so neighbour j's sum counts 2^log2_span·j times more. At the
-    start, with log2_span = 0, `weighted` is not read: it would be `sums`.
-    """
-    t = cuda.grid(1)
-    if t >= n:
-        return
-    running = curve.load_point(F, sums, t * group + group - 1)
-    more = curve.infinity(F)
-    for k in range(1, group):
-        more = curve.add(F, more, running)
-        running = curve.add(F, running, curve.load_point(F, sums, t * group + group - 1 - k))
-    curve.store_point(F, next_sums, t, running)
-    if log2_span == 0:
-        more = curve.add(F, more, running)
-    else:
-        for _ in range(log2_span):
-            more = curve.double(F, more)
-        for k in range(group):
-            more = curve.add(F, more, curve.load_point(F, weighted, t * group + k))
-    curve.store_point(F, next_weighted, t, more)
-
-
-@kernel
 def _clear_points(F: Any, points: Any, n: int) -> None:
     i = cuda.grid(1)
     if i < n:
@@ -149,45 +103,24 @@ def _clear_points(F: Any, points: Any, n: int) -> None:
 
 
 def bucket_sums(F: Any, points: Any, entries: Any, starts: Any, tasks: int, workspace: Workspace) -> Any:
-    """The XYZZ sum of each bucket's entries (`digits.sort_by_digit`), in about `tasks` runs."""
+    """The XYZZ sum of each bucket's entries (`digits.sort_by_digit`), in at most `tasks` runs."""
     words = element_words(F)
     count = starts.shape[0] - 1
     buckets = workspace.array("buckets", (4 * count, words), "uint64")
     launch(_clear_points, count, F, buckets, count)
-    total = int(starts[count])
-    if total == 0:
-        return buckets
-    run = max(GROUP, -(-total // tasks))
-    n = -(-total // run)
-    heads, head_buckets = _head_arrays(F, 0, tasks, workspace)
-    launch(_add_entries, n, F, points, entries, starts, total, run, buckets, heads, head_buckets)
+    n = min(tasks, -(-entries.shape[0] // GROUP))
+    heads, head_buckets = _head_arrays(F, 0, n, workspace)
+    launch(_add_entries, n, F, points, entries, starts, n, buckets, heads, head_buckets)
     level = 0
     while n > 1:
         level += 1
-        following = _head_arrays(F, level, -(-tasks >> GROUP_BITS * level), workspace)
         groups = -(-n // GROUP)
+        following = _head_arrays(F, level, groups, workspace)
         launch(_add_heads, groups, F, heads, head_buckets, n, buckets, *following)
         (heads, head_buckets), n = following, groups
     return buckets
 
 
 def _head_arrays(F: Any, level: int, n: int, workspace: Workspace) -> tuple[Any, Any]:
-    heads = workspace.array(f"heads {level}", (4 * n + 4, element_words(F)), "uint64")
-    return heads, workspace.array(f"head buckets {level}", (n + 1,), "int64")
-
-
-def weighted_sums(F: Any, buckets: Any, bits: int, windows: int, workspace: Workspace) -> Any:
-    """Σ (k + 1)·(bucket k) of each window's 2^(bits−1) buckets: XYZZ, (4·windows, words)."""
-    sums = weighted = buckets
-    left, span = bits - 1, 0
-    while left > 0 or span == 0:
-        step = min(GROUP_BITS, left)
-        left -= step
-        n = windows << left
-        following = [
-            workspace.array(f"{name} {left}", (4 * n, element_words(F)), "uint64")
-            for name in ("sums", "weighted")
-        ]
-        launch(_weigh, n, F, sums, weighted, n, 1 << step, span, *following)
-        (sums, weighted), span = following, span + step
-    return weighted
+    heads = workspace.array(f"heads {level}", (4 * n, element_words(F)), "uint64")
+    return heads, workspace.array(f"head buckets {level}", (n,), "int64")

@@ -9,6 +9,7 @@ from typing import Any
 from numba import cuda, int32, int64, uint32, uint64
 
 from kernels.cpu.windows import SCALAR_LIMBS, window_bias
+from kernels.cuda.counters import take_number
 from kernels.cuda.launch import device, kernel, launch
 from kernels.cuda.memory import Workspace
 from kernels.cuda.scan import exclusive_scan
@@ -24,25 +25,26 @@ def _add_with_carry(a: Any, b: Any, carry: Any) -> Any:
 
 
 @kernel
-def _cut(scalars: Any, bias: Any, bits: int, windows: int, digits: Any, counts: Any) -> None:
-    """digits[w, i] = digit w of scalar i, and counts[bucket] = its entries."""
+def _cut(scalars: Any, bias: Any, bits: int, windows: int, first: int, digits: Any, counts: Any) -> None:
+    """digits[w, i] = digit first + w of scalar i, and counts[bucket] = its entries."""
     i = cuda.grid(1)
     if i >= scalars.shape[0]:
         return
-    first, carry = _add_with_carry(scalars[i, 0], bias[0], uint64(0))
+    low, carry = _add_with_carry(scalars[i, 0], bias[0], uint64(0))
     second, carry = _add_with_carry(scalars[i, 1], bias[1], carry)
     third, carry = _add_with_carry(scalars[i, 2], bias[2], carry)
     top, carry = _add_with_carry(scalars[i, 3], bias[3], carry)
     half = int64(1) << (bits - 1)
     mask, down, up = uint64(2 * half - 1), uint64(bits), uint64(64 - bits)
-    for w in range(windows):
-        digit = int64(first & mask)
+    for w in range(first + digits.shape[0]):
+        digit = int64(low & mask)
         if w < windows - 1:
             digit -= half
-        digits[w, i] = int32(digit)
-        if digit != 0:
-            cuda.atomic.add(counts, w * half + abs(digit) - 1, uint32(1))
-        first = uint64(first >> down | second << up)
+        if w >= first:
+            digits[w - first, i] = int32(digit)
+            if digit != 0:
+                take_number(counts, (w - first) * half + abs(digit) - 1)
+        low = uint64(low >> down | second << up)
         second = uint64(second >> down | third << up)
         third = uint64(third >> down | top << up)
         top = uint64(top >> down)
@@ -50,7 +52,7 @@ def _cut(scalars: Any, bias: Any, bits: int, windows: int, digits: Any, counts: 
 
 @kernel
 def _scatter(digits: Any, half: int, cursors: Any, entries: Any) -> None:
-    """Writes each digit's entry where its bucket's cursor points. Grid: points by windows."""
+    """Writes each digit's entry where its bucket's cursor points."""
     i = cuda.grid(1)
     n = digits.shape[1]
     if i >= n * digits.shape[0]:
@@ -59,8 +61,23 @@ def _scatter(digits: Any, half: int, cursors: Any, entries: Any) -> None:
     i -= w * n
     digit = int64(digits[w, i])
     if digit != 0:
-        position = cuda.atomic.add(cursors, w * half + abs(digit) - 1, uint32(1))
+        bucket = w * half + abs(digit) - 1
+        position = take_number(cursors, bucket)
         entries[position] = uint32(2 * i + (1 if digit < 0 else 0))
+
+
+@device
+def bucket_at(starts: Any, position: int, low: int) -> Any:
+    """The bucket, from number `low` on, that holds the entry at `position`."""
+    high = int64(starts.shape[0] - 1)
+    low = int64(low)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if starts[middle] <= position:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @kernel
@@ -77,21 +94,24 @@ def _copy(out: Any, values: Any) -> None:
         out[i] = values[i]
 
 
-def sort_by_digit(scalars: Any, bits: int, windows: int, workspace: Workspace) -> tuple[Any, Any]:
-    """(entries, starts): bucket b's entries are entries[starts[b]:starts[b + 1]], in no certain order.
+def sort_by_digit(
+    scalars: Any, bits: int, windows: int, span: tuple[int, int], workspace: Workspace
+) -> tuple[Any, Any]:
+    """(entries, starts): bucket b's entries are entries[starts[b]:starts[b + 1]], in any order.
 
-    scalars: device, (n, 4) canonical, n below 2^31 and n·windows below 2^32. Both arrays are the workspace's.
+    scalars: device, (n, 4) canonical, n below 2^31. span: the first window, of `windows` in all, and the one
+    after the last; n times their number is below 2^32. The arrays are the workspace's.
     """
-    n, half = scalars.shape[0], 1 << (bits - 1)
-    buckets = windows * half
+    n, half, count = scalars.shape[0], 1 << (bits - 1), span[1] - span[0]
+    buckets = count * half
     bias = cuda.to_device(ints_to_limbs([window_bias(bits, windows)], SCALAR_LIMBS)[0])
-    digits = workspace.array("digits", (windows, n), "int32")
+    digits = workspace.array("digits", (count, n), "int32")
     starts = workspace.array("bucket starts", (buckets + 1,), "uint32")
     cursors = workspace.array("bucket cursors", (buckets,), "uint32")
-    entries = workspace.array("entries", (windows * n,), "uint32")
+    entries = workspace.array("entries", (count * n,), "uint32")
     launch(_clear, buckets + 1, starts)
-    launch(_cut, n, scalars, bias, bits, windows, digits, starts)
+    launch(_cut, n, scalars, bias, bits, windows, span[0], digits, starts)
     exclusive_scan(starts, buckets + 1, workspace)
     launch(_copy, buckets, cursors, starts)
-    launch(_scatter, windows * n, digits, half, cursors, entries)
+    launch(_scatter, count * n, digits, half, cursors, entries)
     return entries, starts

@@ -10,13 +10,17 @@ import numpy as np
 
 from kernels.cpu.curve import fold
 from kernels.cpu.windows import SCALAR_LIMBS, window_count
-from kernels.cuda.buckets import bucket_sums, weighted_sums
+from kernels.cuda.buckets import bucket_sums
 from kernels.cuda.digits import sort_by_digit
 from kernels.cuda.memory import Workspace
+from kernels.cuda.pairs import add_pairs
+from kernels.cuda.weighing import weighted_sums
 from kernels.encoding import Limbs
 from kernels.fields import Group
+from kernels.parallel import chunks
 
 MOST_WINDOW_BITS = 22
+MOST_ENTRIES = 1 << 26  # sorted at once: they take the most memory
 TASKS = 1 << 18  # runs of entries, several for each thread that a device holds at once
 
 
@@ -31,7 +35,13 @@ def best_window_bits(n: int, order: int) -> int:
 
 
 def msm(
-    G: Group, points: Any, scalars: Any, workspace: Workspace, window_bits: int = 0, tasks: int = TASKS
+    G: Group,
+    points: Any,
+    scalars: Any,
+    workspace: Workspace,
+    window_bits: int = 0,
+    tasks: int = TASKS,
+    rounds: int = 0,
 ) -> Limbs:
     """Σ scalars[i]·points[i] as an affine point of G.point_shape, in host memory; infinity for none.
 
@@ -48,7 +58,28 @@ def msm(
         return np.zeros(G.point_shape, np.uint64)
     bits = window_bits or best_window_bits(n, G.order)
     windows = window_count(G.order, bits)
-    entries, starts = sort_by_digit(scalars, bits, windows, workspace)
-    buckets = bucket_sums(G.field, points, entries, starts, tasks, workspace)
-    sums = weighted_sums(G.field, buckets, bits, windows, workspace)
-    return fold(G, sums.copy_to_host(), 1, bits)
+    sums = [
+        _sum_windows(G.field, points, scalars, bits, windows, span, rounds, tasks, workspace)
+        for span in chunks(windows, -(-windows * n // MOST_ENTRIES))
+    ]
+    return fold(G, np.concatenate(sums), 2, 1)
+
+
+def _sum_windows(
+    F: Any,
+    points: Any,
+    scalars: Any,
+    bits: int,
+    windows: int,
+    span: tuple[int, int],
+    rounds: int,
+    tasks: int,
+    workspace: Workspace,
+) -> Limbs:
+    """The points of `weighted_sums` for the windows of a span, in host memory."""
+    entries, starts = sort_by_digit(scalars, bits, windows, span, workspace)
+    if rounds > 0:
+        points, entries, starts = add_pairs(F, points, entries, starts, rounds, workspace)
+    buckets = bucket_sums(F, points, entries, starts, tasks, workspace)
+    sums: Limbs = weighted_sums(F, buckets, bits, span[1] - span[0], workspace).copy_to_host()
+    return sums

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from numba import cuda
 
+from kernels.cpu.curve import fold
+from kernels.cuda import msm as module
 from kernels.cuda.digits import sort_by_digit
 from kernels.cuda.memory import Workspace
 from kernels.cuda.msm import msm
 from kernels.cuda.scan import exclusive_scan
+from kernels.cuda.weighing import weighted_sums
 from kernels.encoding import encode_points, ints_to_limbs
 from kernels.fields import BLS12_381, BN254
 from tests.cuda.conftest import SIMULATED
@@ -24,18 +27,19 @@ from tests.kernels.points import (
     name,
     negative,
     off_subgroup,
+    scaled_rows,
 )
 
 each_group = pytest.mark.parametrize("G", GROUPS, ids=name)
 SIZES = [0, 1, 9] if SIMULATED else [0, 1, 2, 7, 8, 9, 63, 64, 65, 1000, 20000]
 
 
-def check(G, logarithms, scalars, window_bits=0, tasks=5):
+def check(G, logarithms, scalars, window_bits=0, tasks=5, rounds=0):
     """Points are logarithms[i]·G, each below 40 in size."""
     table = multiples(G, 40)
     points = encode_points(G, [table[i] if i >= 0 else negative(G, table[-i]) for i in logarithms])
     arrays = cuda.to_device(points), cuda.to_device(ints_to_limbs(scalars, 4))
-    got = decoded(G, msm(G, *arrays, Workspace(), window_bits, tasks))
+    got = decoded(G, msm(G, *arrays, Workspace(), window_bits, tasks, rounds))
     total = sum(i * s for i, s in zip(logarithms, scalars, strict=True))
     assert got == multiply(G, G.generator, total % G.order)
 
@@ -53,14 +57,27 @@ def test_entries_lie_in_the_buckets_of_their_digits(many):
     rng = random.Random(3)
     scalars = [0, 1, BN254.g1.order - 1, *(rng.randrange(BN254.g1.order) for _ in range(many))]
     bits, windows = (3, 85) if SIMULATED else (11, 24)
-    entries, starts = sort_by_digit(cuda.to_device(ints_to_limbs(scalars, 4)), bits, windows, Workspace())
-    entries, starts = entries.copy_to_host().tolist(), starts.copy_to_host().tolist()
+    array = cuda.to_device(ints_to_limbs(scalars, 4))
+    arrays = sort_by_digit(array, bits, windows, (0, windows), Workspace())
+    entries, starts = (array.copy_to_host().tolist() for array in arrays)
     sums = [0] * len(scalars)
     for bucket in range(windows << bits - 1):
         weight = (bucket % (1 << bits - 1) + 1) << bits * (bucket >> bits - 1)
         for entry in entries[starts[bucket] : starts[bucket + 1]]:
             sums[entry >> 1] += -weight if entry & 1 else weight
     assert sums == scalars
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4, 7] if SIMULATED else range(2, 18))
+def test_buckets_weigh_what_their_digit_is(bits):
+    G, windows, rng = BN254.g1, 2, random.Random(bits)
+    logarithms = [rng.randrange(40) for _ in range(windows << bits - 1)]
+    table = np.stack([scaled_rows(G, point, 1 + i) for i, point in enumerate(multiples(G, 40))])
+    buckets = cuda.to_device(table[logarithms].reshape(-1, G.field.limbs))
+    sums = weighted_sums(G.field, buckets, bits, windows, Workspace())
+    half = 1 << bits - 1
+    total = sum((k % half + 1 << bits * (k // half)) * each for k, each in enumerate(logarithms))
+    assert decoded(G, fold(G, sums.copy_to_host(), 2, 1)) == multiply(G, G.generator, total % G.order)
 
 
 @each_group
@@ -80,7 +97,8 @@ def test_equal_and_opposite_points_and_infinity_in_one_bucket(G):
     if SIMULATED and G is not BLS12_381.g2:
         pytest.skip("the simulator takes long")
     for scalar in (5,) if SIMULATED else (1, 5, G.order - 1):
-        check(G, [3, -3, 3, 0, -3, 3, 3], [scalar] * 7, 3)
+        for rounds in (0, 2):
+            check(G, [3, -3, 3, 0, -3, 3, 3], [scalar] * 7, 3, rounds=rounds)
         check(G, [0, 0, 0], [scalar] * 3, 3)
 
 
@@ -90,6 +108,17 @@ def test_buckets_of_many_runs():
         check(G, [7 - 13 * (i % 2) for i in range(n)], [i % 3 for i in range(n)], 3, tasks)
         if not SIMULATED:
             check(G, [1 + i % 39 for i in range(n)], [1] * n, 5, tasks)
+
+
+def test_windows_one_after_the_other(monkeypatch):
+    rng = random.Random(7)
+    n = 3 if SIMULATED else 2000
+    logarithms, scalars = (
+        [rng.randrange(40) for _ in range(n)],
+        [rng.randrange(BN254.g1.order) for _ in range(n)],
+    )
+    monkeypatch.setattr(module, "MOST_ENTRIES", 30 * n)
+    check(BN254.g1, logarithms, scalars, 3)
 
 
 @pytest.mark.parametrize("G", WITH_COFACTOR[:1] if SIMULATED else WITH_COFACTOR, ids=name)
