@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, OUTPUT_FILE, check_inputs, conclude, leave
+from cli.options import INPUT_FILE, OUTPUT_FILE, check_inputs, conclude, leave, say
 from groth16.output import check_outputs
 
 
@@ -26,8 +26,10 @@ def vkey(zkey: Path, output: Path) -> None:
     check_inputs(zkey)
     check_outputs([output], [zkey])
 
+    from engine.compiling import compile_for_key
     from groth16.verification_key import read_verification_key_of, write_verification_key
 
+    compile_for_key(zkey, say, "verify")
     write_verification_key(output, read_verification_key_of(zkey))
     conclude(f"{output} written", output)
     leave()

@@ -13,7 +13,7 @@ from engine.running import current
 if TYPE_CHECKING:
     from engine.catalog import CircuitSpec, resolve
     from engine.circuit import load_shape
-    from engine.compiling import compile_for_proofs
+    from engine.compiling import compile_for_key
     from engine.development_keys import prepare
     from engine.engine import Engine
     from engine.ledger import Ledger, shared_ledger
@@ -33,7 +33,7 @@ __all__ = [
     "Rejected",
     "RunLabels",
     "StageSummary",
-    "compile_for_proofs",
+    "compile_for_key",
     "current",
     "load_shape",
     "policy_limits",
@@ -50,7 +50,7 @@ _HOMES = {
     "ProofResult": "proofs",
     "RunLabels": "recorder",
     "StageSummary": "proofs",
-    "compile_for_proofs": "compiling",
+    "compile_for_key": "compiling",
     "load_shape": "circuit",
     "policy_limits": "limits",
     "prepare": "development_keys",

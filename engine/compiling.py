@@ -19,14 +19,14 @@ from kernels.cache import note_of, unwritable_folder
 Report = Callable[[str], None]
 Step = tuple[str, str, str]  # curve, purpose and step, as in `kernels.cpu.warmup.STEPS`
 
-PROCESS_BYTES = 1 << 30  # what a process takes while it compiles the largest kernels, and some more
+PROCESS_BYTES = 1 << 29  # what a process takes while it compiles the largest kernels is 0.3 GB
 MOST_PROCESSES = 4  # more would wait for the largest kernel
 WORKER = "from kernels.cpu.warmup import work; work()"
 
 
-def compile_for_proofs(zkey: Path, report: Report) -> None:
-    """Compile what proofs with this key need, unless that was done. Raises InputError for a wrong key."""
-    compile_once("prove", read_header(zkey).curve.name, report)
+def compile_for_key(zkey: Path, report: Report, purpose: str = "prove") -> None:
+    """Compile what is needed with this key, unless that was done. Raises InputError for a wrong key."""
+    compile_once(purpose, read_header(zkey).curve.name, report)
 
 
 def compile_once(purpose: str, curve: str, report: Report) -> None:

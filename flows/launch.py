@@ -29,7 +29,7 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
         # The server takes seconds to start; what follows takes as long and needs no server.
         engine.prepare(circuit, say)
         refuse_what_never_fits(config, circuit, parameters.partitions)
-        engine.compile_for_proofs(circuit.zkey, say)
+        engine.compile_for_key(circuit.zkey, say)
         with telling(say, lambda: "loading Prefect"):
             import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it
             from prefect.exceptions import CancelledRun

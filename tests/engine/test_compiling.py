@@ -104,35 +104,49 @@ COVERED = """
 import gc, sys
 from pathlib import Path
 from numba.core.registry import CPUDispatcher
+from engine.single import prove_files, setup_file
+from groth16.proof import read_proof, read_public
+from groth16.verification_key import read_verification_key, read_verification_key_of
+from groth16.verifier import verify
 from kernels.cpu.warmup import STEPS
 from kernels.fields import CURVES
-from tests.groth16.proving import write_circuit
 from tests.groth16 import oracle
-from engine.single import prove_files as prove_single, setup_file
-from groth16.proof import read_proof, read_public
-from groth16.verification_key import read_verification_key_of, write_verification_key, read_verification_key
-from groth16.verifier import verify
+from tests.groth16.proving import write_circuit
+from tests.groth16.samples import sample
+
+curve, folder = sys.argv[1], Path(sys.argv[2])
+sizes = (3, 300)  # of circuits, in constraints
 
 def compiled():
     found = [each for each in gc.get_objects() if isinstance(each, CPUDispatcher)]
     return {(each.py_func.__module__, each.py_func.__qualname__, signature)
             for each in found for signature in each.overloads}
 
-curve, folder = sys.argv[1], Path(sys.argv[2])
-for steps in STEPS.values():
-    for step in steps.values():
+def check():
+    read_verification_key_of(sample(curve, "sample.zkey"))
+    key = read_verification_key(sample(curve, "verification_key.json"))
+    claim = read_public(sample(curve, "public.json"), CURVES[curve]), read_proof(sample(curve, "proof.json"))
+    verify(key, *claim)
+
+def set_up():
+    for size in sizes:
+        circuit = oracle.random_circuit(curve, 1, n_constraints=size, n_private=size)
+        (folder / str(size)).mkdir()
+        files = write_circuit(circuit, folder / str(size))
+        setup_file(files.r1cs, files.zkey, threads=1)
+
+def prove():
+    for size in sizes:
+        files = [folder / str(size) / name for name in ("circuit.zkey", "circuit.wtns", "proof", "public")]
+        prove_files(*files, threads=2)
+
+for purpose, work in (("verify", check), ("setup", set_up), ("prove", prove)):
+    for step in STEPS[purpose].values():
         step(CURVES[curve])
-ahead = compiled()
-for size in (3, 300):
-    files = write_circuit(oracle.random_circuit(curve, 1, n_constraints=size, n_private=size), folder)
-    setup_file(files.r1cs, files.zkey, threads=1)
-    proof, public = folder / "proof.json", folder / "public.json"
-    prove_single(files.zkey, files.wtns, proof, public, threads=2)
-    write_verification_key(folder / "vk.json", read_verification_key_of(files.zkey))
-    key = read_verification_key(folder / "vk.json")
-    verify(key, read_public(public, key.curve), read_proof(proof))
-for missing in sorted(compiled() - ahead, key=str):
-    print(missing)
+    ahead = compiled()
+    work()
+    for missing in sorted(compiled() - ahead, key=str):
+        print(purpose, missing)
 """
 
 
