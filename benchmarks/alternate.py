@@ -31,40 +31,57 @@ def alternate(
 ) -> None:
     """Fill in the runs of everybody who can do the task on the measurement's curve.
 
-    Raises ContestantError for answers that differ.
+    Who fails is left out from then on, with the reason. Raises ContestantError for answers that differ.
     """
+    racers = [each for each in team if each.can(task, measurement.curve)]
+    report(f"{title(measurement)} by {', '.join(each.name for each in racers) or 'nobody'} …")
     first: dict[str, Timing] = {}
-    for contestant in team:
-        if contestant.can(task, measurement.curve):
-            try:
-                first[contestant.name] = contestant.measure(task, **arguments)
-            except ContestantError as error:
-                measurement.failed[contestant.name] = str(error)
-    _agree(task, first)
-    racers = [contestant for contestant in team if contestant.name in first]
     for racer in racers:
-        runs = measurement.runs[racer.name] = Runs()
-        if first[racer.name].wall_s > effort.most_s and not racer.compiles:
-            _note(runs, first[racer.name])
+        timing = _timed(measurement, racer, task, arguments)
+        if timing is not None:
+            first[racer.name] = timing
+    _agree(task, first)
+    for racer in racers:
+        if racer.name in first and first[racer.name].wall_s > effort.most_s and not racer.compiles:
+            _note(measurement, racer, first[racer.name])
     for _ in range(effort.runs):
         for racer in racers:
-            runs = measurement.runs[racer.name]
-            if not runs.wall_s or sum(runs.wall_s) + runs.median_s < effort.most_s:
-                _note(runs, racer.measure(task, **arguments))
+            if racer.name not in measurement.failed and _has_time(measurement.runs.get(racer.name), effort):
+                _note(measurement, racer, _timed(measurement, racer, task, arguments))
     report(line(measurement))
+
+
+def title(measurement: Measurement) -> str:
+    return f"{measurement.task} {measurement.curve} {measurement.size:,}"
 
 
 def line(measurement: Measurement) -> str:
     """What was just measured, for the person who waits."""
     figures = ", ".join(f"{name} {runs.median_s:.4g} s" for name, runs in measurement.runs.items())
     failures = "".join(f"; {why}" for why in measurement.failed.values())
-    return f"{measurement.task} {measurement.curve} {measurement.size:,}: {figures or 'nothing'}{failures}"
+    return f"{title(measurement)}: {figures or 'nothing'}{failures}"
 
 
-def _note(runs: Runs, timing: Timing) -> None:
-    runs.wall_s.append(timing.wall_s)
-    runs.cpu_s.append(timing.cpu_s)
-    runs.details = timing.details
+def _timed(
+    measurement: Measurement, racer: Contestant, task: str, arguments: dict[str, Any]
+) -> Timing | None:
+    try:
+        return racer.measure(task, **arguments)
+    except ContestantError as error:
+        measurement.failed[racer.name] = str(error)
+        return None
+
+
+def _has_time(runs: Runs | None, effort: Effort) -> bool:
+    return runs is None or sum(runs.wall_s) + runs.median_s < effort.most_s
+
+
+def _note(measurement: Measurement, racer: Contestant, timing: Timing | None) -> None:
+    if timing is not None:
+        runs = measurement.runs.setdefault(racer.name, Runs())
+        runs.wall_s.append(timing.wall_s)
+        runs.cpu_s.append(timing.cpu_s)
+        runs.details = timing.details
 
 
 def _agree(task: str, timings: dict[str, Timing]) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -71,6 +72,8 @@ class Contestant:
         self._curves = entry.curves
         if shutil.which(entry.command[0]) is None:
             raise ContestantError(f"{entry.command[0]} is not installed")
+        # A file, since a pipe that nobody reads would fill and stop it.
+        self._words = tempfile.TemporaryFile("w+")  # noqa: SIM115 — `close` does
         with pinned(cores):
             self._process = subprocess.Popen(
                 entry.command,
@@ -78,7 +81,7 @@ class Contestant:
                 env={**os.environ, **entry.environment, "CONTESTANT_THREADS": str(len(cores))},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=self._words,
                 text=True,
             )
         try:
@@ -104,16 +107,20 @@ class Contestant:
 
     def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
-        assert self._process.stderr is not None
         line = self._process.stdout.readline()
         if not line:
-            self._process.wait()
-            words = self._process.stderr.read().strip().splitlines() or ["no word of why"]
-            raise ContestantError(f"{self.name} ended with status {self._process.returncode}: {words[-1]}")
+            status = self._process.wait()
+            raise ContestantError(f"{self.name} ended with status {status}: {self._last_word()}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise ContestantError(f"{self.name}: {answer['error']}")
         return answer
+
+    def _last_word(self) -> str:
+        """Of what it wrote before it ended: the line that names an error, else the last."""
+        self._words.seek(0)
+        lines = self._words.read().strip().splitlines() or ["without a word"]
+        return next((line.strip() for line in reversed(lines) if "Error" in line), lines[-1])
 
     def close(self) -> None:
         """End it: by the end of its input, or the hard way."""
@@ -125,9 +132,9 @@ class Contestant:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._words.close()
 
     def __enter__(self) -> Self:
         return self

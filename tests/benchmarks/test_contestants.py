@@ -17,10 +17,13 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from benchmarks.contestants.serve import Job, serve
-name, log, answer = sys.argv[1:]
+name, log, answer = sys.argv[1:4]
+most = int(sys.argv[4])
 def work(n):
     def run():
-        print("a library's own word")
+        if log and Path(log).exists() and len(Path(log).read_text()) >= most:
+            raise ValueError("it is enough")
+        print("a library's own words, more than a pipe holds" * 5000)
         with open(log, "a") as file:
             file.write(name)
         return n
@@ -32,8 +35,9 @@ serve("1.0", {"work": work, "fail": fail})
 CORE = sorted(os.sched_getaffinity(0))[:1]
 
 
-def contestant(name: str, log: Path, answer: str = "", compiles: bool = False) -> Contestant:
-    command = [sys.executable, "-c", PROGRAM, name, str(log), answer]
+def contestant(name: str, log: Path, answer: str = "", compiles: bool = False, most: int = 99) -> Contestant:
+    """It writes its name into the log at each run, and fails once that has `most` names."""
+    command = [sys.executable, "-c", PROGRAM, name, str(log), answer, str(most)]
     return Contestant(Entry(name, command, curves=["bn254"], compiles=compiles), CORE)
 
 
@@ -57,7 +61,8 @@ def test_contestants_take_turns_after_a_warm_up(tmp_path: Path) -> None:
         alternate(measurement, [a, b], "work", {"n": 7}, Effort(3, 60), said.append)
     assert log.read_text() == "ab" * 4
     assert {name: len(runs.wall_s) for name, runs in measurement.runs.items()} == {"a": 3, "b": 3}
-    assert len(said) == 1
+    assert said[0] == "work bn254 7 by a, b …"
+    assert said[1].startswith("work bn254 7: a ")
 
 
 def test_a_long_run_is_no_warm_up_but_the_only_one(tmp_path: Path) -> None:
@@ -82,6 +87,14 @@ def test_a_failure_is_noted_and_leaves_no_runs(tmp_path: Path) -> None:
         alternate(measurement, [a], "fail", {}, Effort(3, 60), lambda _: None)
     assert measurement.runs == {}
     assert measurement.failed == {"a": "a: ValueError: no such thing"}
+
+
+def test_who_fails_later_keeps_its_runs_and_stops_nobody(tmp_path: Path) -> None:
+    measurement = Measurement("work", "bn254", 7, 1)
+    with contestant("a", tmp_path / "a", most=2) as a, contestant("b", tmp_path / "b") as b:
+        alternate(measurement, [a, b], "work", {"n": 7}, Effort(3, 60), lambda _: None)
+    assert {name: len(runs.wall_s) for name, runs in measurement.runs.items()} == {"a": 1, "b": 3}
+    assert measurement.failed == {"a": "a: ValueError: it is enough"}
 
 
 def test_different_answers_end_the_run(tmp_path: Path) -> None:
