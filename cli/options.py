@@ -101,8 +101,14 @@ def available_cores() -> int:
 
 
 def say(message: str) -> None:
-    """A line for the person at the terminal: to stderr, so that stdout stays the result's."""
-    print(message, file=sys.stderr, flush=True)
+    """A line for the person at the terminal: to stderr, so that stdout stays the result's.
+
+    Where nobody reads it any more, work goes on without words.
+    """
+    try:
+        print(message, file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def conclude(result: str, *written: Path) -> None:

@@ -33,6 +33,7 @@ from db.queries import (
     policy_events,
     show_run,
     stage_seconds,
+    waits,
 )
 from db.writer import HistoryWriter
 
@@ -66,4 +67,5 @@ __all__ = [
     "policy_events",
     "show_run",
     "stage_seconds",
+    "waits",
 ]

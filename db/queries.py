@@ -139,6 +139,20 @@ def stage_seconds(history: History, circuit: str, source: Source = "real") -> li
         return [StageObservation(*row) for row in session.execute(observed)]
 
 
+def waits(history: History, run_id: str) -> list[tuple[str | None, float]]:
+    """Cause and seconds of each wait that is over, for memory, a load, a slot or a device, by its start."""
+    seconds = type_coerce(Stage.ended_s - Stage.started_s, Double)
+    ended = (
+        select(Stage.wait_cause, seconds)
+        .join(Partition, Stage.partition_id == Partition.id)
+        .join(Proof, Partition.proof_id == Proof.id)
+        .where(Proof.run_id == run_id, Stage.name.in_(("wait", "load", "queue")), Stage.ended_s.is_not(None))
+        .order_by(Stage.started_s, Stage.id)
+    )
+    with history.read() as session:
+        return [(cause, float(wait_s)) for cause, wait_s in session.execute(ended)]
+
+
 def policy_events(history: History, run_id: str) -> list[PolicyEvent]:
     """A run's policy events in their order: what a replay is fed with."""
     events = select(PolicyEvent).where(PolicyEvent.run_id == run_id).order_by(PolicyEvent.sequence)

@@ -72,7 +72,7 @@ class HistoryWriter:
         table = _table(model)
         self._put([_Insert(table, row) for row in rows])
 
-    def update(self, model: type[Record], id: str, **values: Any) -> None:  # noqa: A002 the column's own name
+    def update(self, model: type[Record], id: str, /, **values: Any) -> None:  # noqa: A002 the column's own name
         """Set columns of the row of `model` with that `id`."""
         self._put([_Update(_table(model), id, values)])
 

@@ -8,6 +8,7 @@ from typing import Self
 from config import Config
 from db import RunState, new_id
 from engine import running
+from engine.allocator import give_back_freed_memory
 from engine.circuit import open_circuit
 from engine.ends import ActiveProof, wording
 from engine.errors import EngineError, ProofCancelled, Rejected
@@ -65,6 +66,7 @@ class Engine:
         return self
 
     def _start(self) -> None:
+        give_back_freed_memory()
         start_s = asyncio.get_running_loop().time()
         if self._ledger is not None:
             self._ledger.join()

@@ -18,7 +18,7 @@ from flows.closed_loop import closed_loop
 from flows.logs import engine_log_in_ui, run_log
 from flows.progress import Progress, tell
 from flows.proof import follow_proof
-from flows.signals import cancelled_by_sigterm
+from flows.signals import cancelled_by_signals
 from flows.version import code_version
 from policy import Priority
 
@@ -30,7 +30,7 @@ async def prove_batch(parameters: BatchParameters) -> BatchSummary | State:
     A proof that fails does not stop the others; the flow ends with BatchFailed then. SIGTERM and Ctrl-C
     cancel it: what it holds is freed, and its run in the history closed, before it ends.
     """
-    with cancelled_by_sigterm():
+    with cancelled_by_signals():
         try:
             summary = await _run(parameters)
             await acreate_table_artifact(

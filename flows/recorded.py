@@ -13,28 +13,41 @@ from flows.local_server import WORD_EVERY_S, Say
 from tasks.follow import started
 
 SEND_WITHIN_S = 10.0
+INTERRUPTED_WITHIN_S = 1.0
 STALLED_AFTER_S = 15.0
 FINAL = ["COMPLETED", "FAILED", "CANCELLED", "CRASHED"]
 
 
 @contextmanager
 def all_sent(say: Say, wait_until_recorded: bool) -> Iterator[None]:
-    """After the block, what Prefect holds of the runs in it is sent, and if asked for, recorded."""
+    """After the block, what Prefect holds of the runs in it is sent, and if asked for, recorded.
+
+    Whoever interrupts does not wait for that.
+    """
     started.clear()
     try:
         yield
-    finally:
-        send_what_is_pending()
-        if wait_until_recorded:
-            wait_recorded(say)
+    except KeyboardInterrupt:
+        send_what_is_pending(INTERRUPTED_WITHIN_S)
+        raise
+    except BaseException:
+        _finish(say, wait_until_recorded)
+        raise
+    _finish(say, wait_until_recorded)
 
 
-def send_what_is_pending() -> None:
+def _finish(say: Say, wait_until_recorded: bool) -> None:
+    send_what_is_pending()
+    if wait_until_recorded:
+        wait_recorded(say)
+
+
+def send_what_is_pending(within_s: float = SEND_WITHIN_S) -> None:
     """Wait until the server has what Prefect's threads still hold: states of tasks, and log lines.
 
     Prefect itself does so when the interpreter exits, which is too late for a server that stops before.
     """
-    EventsWorker.drain_all(timeout=SEND_WITHIN_S)
+    EventsWorker.drain_all(timeout=within_s)
     APILogHandler().flush()
 
 

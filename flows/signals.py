@@ -1,4 +1,4 @@
-"""How a running flow is told to stop."""
+"""How a running flow is told to stop, and a second time without delay."""
 
 import asyncio
 import signal
@@ -6,22 +6,38 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+
 
 @contextmanager
-def cancelled_by_sigterm() -> Iterator[None]:
-    """Inside the block, SIGTERM cancels the current asyncio task, as Ctrl-C does under asyncio.run.
+def cancelled_by_signals() -> Iterator[None]:
+    """Inside the block, SIGINT and SIGTERM cancel the current asyncio task, so that all it holds is freed.
 
-    Prefect's own handler raises in the middle of the event loop, which would take the loop from the engine
-    before the engine has ended its threads' work and written the history.
+    After the first of them the next one ends the process at once, also behind the block: whoever sends it
+    does not want to wait. Other handlers, Prefect's among them, raise in the middle of the event loop, which
+    would take the loop from the engine before it has ended its threads' work and written the history.
     """
     task = asyncio.current_task()
     if task is None or threading.current_thread() is not threading.main_thread():
         yield  # signals are handled in the main thread only
         return
-    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
-    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    loop, before = asyncio.get_running_loop(), {number: signal.getsignal(number) for number in STOPPING}
+    received = False
+
+    def stop() -> None:
+        nonlocal received
+        received = True
+        task.cancel()
+        for number in STOPPING:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    for number in STOPPING:
+        loop.add_signal_handler(number, stop)
     try:
         yield
     finally:
-        loop.remove_signal_handler(signal.SIGTERM)
-        signal.signal(signal.SIGTERM, before)
+        if not received:
+            for number, handler in before.items():
+                loop.remove_signal_handler(number)
+                signal.signal(number, handler)

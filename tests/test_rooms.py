@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {"policy", "groth16", "kernels", "db", "config", "examples"},
     "tasks": {"engine", "config"},
     "flows": {"tasks", "engine", "sim", "policy", "db", "config", "examples"},
-    "benchmarks": {"engine", "groth16", "kernels", "policy", "sim"},
+    "benchmarks": {"engine", "groth16", "kernels", "policy", "sim", "db", "config"},
     "cli": {
         "flows", "tasks", "engine", "sim", "policy", "db", "groth16", "kernels", "config", "examples",
     },

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+import db
 from db import (
     History,
     HistoryError,
@@ -124,3 +125,31 @@ def test_events_and_samples_come_in_order(history: History) -> None:
     assert [(one.sequence, one.at_s) for one in events] == [(0, 0.0), (1, 0.1), (2, 0.2)]
     assert [(one.event, one.decisions) for one in events] == [(event, [])] * 3
     assert [one.reserved_bytes for one in memory_samples(history, run.id)] == [0, 1, 2]
+
+
+def test_waits_have_their_cause_and_only_those_that_are_over_count(history: History) -> None:
+    run = db.Run(source="real", name="batch", code_version="1")
+    proof = db.Proof(
+        run_id=run.id, name="p", circuit="c", priority="normal", partition_count=1, submitted_s=0.0
+    )
+    partition = db.Partition(proof_id=proof.id, index=0)
+    spans: list[tuple[db.StageName, float, float | None, str | None]] = [
+        ("wait", 0.0, 1.5, "memory"),
+        ("load", 1.5, 2.0, "load"),
+        ("synthesize", 2.0, 3.0, None),
+        ("queue", 3.0, None, None),
+    ]
+    with history.writer() as writer:
+        writer.insert(run, proof, partition)
+        for name, started_s, ended_s, cause in spans:
+            writer.insert(
+                db.Stage(
+                    partition_id=partition.id,
+                    name=name,
+                    started_s=started_s,
+                    ended_s=ended_s,
+                    wait_cause=cause,
+                )
+            )
+    assert db.waits(history, run.id) == [("memory", 1.5), ("load", 0.5)]
+    assert db.waits(history, "another") == []

@@ -1,19 +1,49 @@
-"""SIGTERM inside and outside of the block."""
+"""SIGINT and SIGTERM inside and outside of the block."""
 
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from flows.signals import cancelled_by_sigterm
+from flows.signals import STOPPING, cancelled_by_signals
+
+ROOT = Path(__file__).parents[2]
+ENDS_SLOWLY = """
+import asyncio, time
+from flows.signals import cancelled_by_signals
+
+async def steps():
+    with cancelled_by_signals():
+        try:
+            print("working", flush=True)
+            await asyncio.sleep(600)
+        finally:
+            print("ending", flush=True)
+            await asyncio.sleep(600)
+
+asyncio.run(steps())
+"""
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """As they were: after a first signal the process is meant to end."""
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def test_sigterm_cancels_the_task_and_the_loop_goes_on() -> None:
     async def steps() -> str:
         try:
-            with cancelled_by_sigterm():
+            with cancelled_by_signals():
                 os.kill(os.getpid(), signal.SIGTERM)
                 await asyncio.sleep(600)
         except asyncio.CancelledError:
@@ -24,12 +54,26 @@ def test_sigterm_cancels_the_task_and_the_loop_goes_on() -> None:
     assert asyncio.run(steps()) == "cancelled"
 
 
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_the_process_at_once(first: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDS_SLOWLY], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "working\n"
+    process.send_signal(first)
+    assert process.stdout.readline() == "ending\n"
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+
+
 def test_the_handler_that_was_there_is_there_again() -> None:
     received: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _frame: received.append(number))
 
     async def steps() -> None:
-        with cancelled_by_sigterm():
+        with cancelled_by_signals():
             await asyncio.sleep(0)
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -44,7 +88,7 @@ def test_a_flow_in_another_thread_runs_without_it() -> None:
     errors: list[BaseException] = []
 
     async def steps() -> None:
-        with cancelled_by_sigterm():
+        with cancelled_by_signals():
             await asyncio.sleep(0)
 
     def run() -> None:
@@ -60,5 +104,5 @@ def test_a_flow_in_another_thread_runs_without_it() -> None:
 
 
 def test_outside_of_an_event_loop_there_is_nothing_to_cancel() -> None:
-    with pytest.raises(RuntimeError), cancelled_by_sigterm():
+    with pytest.raises(RuntimeError), cancelled_by_signals():
         pass
