@@ -1,13 +1,16 @@
 """Many seeds, over several processes."""
 
 import multiprocessing
+import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import connection
 
 from sim.errors import SimError
 from sim.garbage import uncollected
@@ -36,7 +39,7 @@ def run_seeds(seeds: range, partitions: int, processes: int) -> Iterator[Share]:
             yield run_share(share, partitions)
         return
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(processes, len(shares)), context)
+    pool = ProcessPoolExecutor(min(processes, len(shares)), context, _end_with_the_parent)
     try:
         yield from _spread(pool, shares, partitions, in_flight=2 * processes)
     except BrokenProcessPool as error:
@@ -82,3 +85,15 @@ def _interrupts_left_to_us() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with_the_parent() -> None:
+    """A process of the pool would wait for ever for work of a parent that was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "it runs in a process of the pool"
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -55,3 +56,16 @@ def test_an_interrupt_ends_it_at_once_with_a_word() -> None:
     assert process.returncode == 130
     assert rest[1].endswith("cuzk: interrupted\n")
     assert "Traceback" not in rest[1]
+
+
+def test_a_killed_command_leaves_no_process() -> None:
+    command = [str(CUZK), "torture", "--seeds", "1000000", "--jobs", "2"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while "no violation" not in process.stderr.readline():  # some seeds are done, so both work
+            assert process.poll() is None
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+    _gone, alive = psutil.wait_procs(children, timeout=60)
+    assert len(children) >= 2
+    assert alive == []
