@@ -135,7 +135,9 @@ def _load(
 ) -> None:
     """Vectors [at, at + count) of `codes` to the block, from its vector `first` on."""
     for i in range(count):
-        p.prefetch_points(F, points, codes, 8 * min(at + i + PREFETCH_DISTANCE, missing.shape[0] - 1))
+        ahead = 8 * min(at + i + PREFETCH_DISTANCE, missing.shape[0] - 1)
+        p.prefetch_points(F, points, codes, ahead)
+        p.prefetch_points(F, points, codes, ahead + 4)
         x, y = p.load_points(F, points, codes, 8 * (at + i))
         if missing[at + i]:
             x = lanes.select(F, missing[at + i], lanes.zero(F), x)
@@ -171,7 +173,7 @@ def _add_pairs(F: Any, scratch: Any, count: int, points: Any, codes: Any, ahead:
         _multiply_denominators(F, scratch, count)
         _invert_chains(F, scratch)
     _divide(F, scratch, count, points, codes, ahead)
-    _add_along_slopes(F, scratch, count)
+    _add_along_slopes(F, scratch, count, points, codes, ahead)
 
 
 @njit(cache=True, nogil=True)
@@ -216,7 +218,7 @@ def _divide(F: Any, scratch: Any, count: int, points: Any, codes: Any, ahead: in
     lanes.align_frame(F)
     for k in range(count):
         j = count - 1 - k
-        if ahead + 8 * k + 8 <= codes.shape[0]:
+        if ahead + 8 * k + 8 <= codes.shape[0]:  # the other half of these is up to `_add_along_slopes`
             p.prefetch_points(F, points, codes, ahead + 8 * k)
         left, right = 2 * np.int64(scratch.pairs[j, 0]), 2 * np.int64(scratch.pairs[j, 1])
         x, other_x = lanes.load(F, scratch.points, left), lanes.load(F, scratch.points, right)
@@ -229,10 +231,12 @@ def _divide(F: Any, scratch: Any, count: int, points: Any, codes: Any, ahead: in
 
 
 @njit(cache=True, nogil=True)
-def _add_along_slopes(F: Any, scratch: Any, count: int) -> None:
+def _add_along_slopes(F: Any, scratch: Any, count: int, points: Any, codes: Any, ahead: int) -> None:
     """Sums = third points on the lines through both, or what is settled; moves what has no partner."""
     lanes.align_frame(F)
     for j in range(count):
+        if ahead + 8 * j + 8 <= codes.shape[0]:
+            p.prefetch_points(F, points, codes, ahead + 8 * j + 4)
         left, right = 2 * np.int64(scratch.pairs[j, 0]), 2 * np.int64(scratch.pairs[j, 1])
         to = 2 * np.int64(scratch.pairs[j, 2])
         slope, x = lanes.load(F, scratch.slopes, j), lanes.load(F, scratch.points, left)

@@ -66,7 +66,7 @@ def load_points(context: Any, F: Any, points: Any, codes: Any, at: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         lanes: LaneField = F.description
-        rows = _point_pointers(context, builder, signature, arguments)
+        rows = _point_pointers(context, builder, signature, arguments, LANES)
         words = lane_memory.load_rows(
             builder, [builder.bitcast(row, I64.as_pointer()) for row in rows], 2 * lanes.words
         )
@@ -84,7 +84,10 @@ def load_points(context: Any, F: Any, points: Any, codes: Any, at: Any) -> Any:
 
 @lane_intrinsic
 def prefetch_points(context: Any, F: Any, points: Any, codes: Any, at: Any) -> Any:
-    """prefetch_points(F, points, codes, at): starts to fetch what `load_points` will load, to L2."""
+    """prefetch_points(F, points, codes, at): starts to fetch the points codes[at] to codes[at + 3], to L2.
+
+    Of more at a time, a core's line fill buffers would keep the loads that follow waiting.
+    """
     _check_points(F, points, codes)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -92,7 +95,7 @@ def prefetch_points(context: Any, F: Any, points: Any, codes: Any, at: Any) -> A
         prefetch = builder.module.declare_intrinsic("llvm.prefetch", [BYTES], kind)
         how = INT32(0), INT32(2), INT32(1)  # to be read, in the second cache, data
         size = 2 * 8 * F.description.words
-        for row in _point_pointers(context, builder, signature, arguments):
+        for row in _point_pointers(context, builder, signature, arguments, LANES // 2):
             for offset in (*range(0, size, CACHE_LINE_BYTES), size - 1):
                 line = builder.gep(row, [ir.Constant(I64, offset)])
                 builder.call(prefetch, [line, *how])
@@ -211,13 +214,13 @@ def _code_pointer(context: Any, builder: Any, signature: Any, arguments: Any) ->
     return builder.gep(data, [arguments[3]])
 
 
-def _point_pointers(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
-    """The address of each lane's point, as bytes."""
+def _point_pointers(context: Any, builder: Any, signature: Any, arguments: Any, count: int) -> list[Any]:
+    """The addresses of the first `count` lanes' points, as bytes."""
     data = context.make_array(signature.args[1])(context, builder, arguments[1]).data
     first = _code_pointer(context, builder, signature, arguments)
     size = ir.Constant(I64, 2 * 8 * signature.args[0].description.words)
     pointers = []
-    for lane in range(LANES):
+    for lane in range(count):
         code = builder.zext(builder.load(builder.gep(first, [ir.Constant(I64, lane)])), I64)
         number = builder.lshr(code, ir.Constant(I64, 1))
         pointers.append(builder.gep(data, [builder.mul(number, size)]))

@@ -155,7 +155,7 @@ def _best_window_bits(n: int, limit: int, in_lanes: bool) -> int:
 
     The running sums are made in 64-bit limbs anyway, where a product takes as long as five in lanes.
     """
-    for_bucket, for_row_and_column = (3, 5 * 48) if in_lanes else (1, 48)
+    for_bucket, for_row_and_column = (8, 5 * 48) if in_lanes else (1, 48)
 
     def products(bits: int) -> float:
         half = 1 << (bits - 1)
