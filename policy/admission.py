@@ -9,22 +9,14 @@ from policy.work import Work
 
 
 class Search(NamedTuple):
-    """A search for somebody who may start, as far as its outcome depends on anything."""
+    """A search for somebody who may start, by all that its outcome depends on, and when to search again."""
 
     changes: int  # of the line and of what is idle
     most_bytes: int
     hot: bool
     cold: bool
     stalled: bool
-
-    def finds_no_more_than(self, other: "Search") -> bool:
-        return (
-            self.most_bytes <= other.most_bytes
-            and self.changes == other.changes
-            and self.hot <= other.hot
-            and self.cold <= other.cold
-            and self.stalled <= other.stalled
-        )
+    wake_at_s: float | None
 
 
 class Admission:
@@ -35,7 +27,6 @@ class Admission:
         self._room = room
         self._sort_by_type = sort_by_type
         self._in_vain: Search | None = None  # the last search, if it was
-        self._in_vain_wake_at_s: float | None = None
 
     def admit_all(self, now_s: float) -> None:
         """And note what those wait for who are left: who may start and does not has no room."""
@@ -53,16 +44,21 @@ class Admission:
         """Of the hot, which get a slot, or of the cold, which load."""
         work, room = self._work, self._room
         most_bytes, stalled = room.most_bytes(now_s, False), work.stalled()
-        search = Search(work.waiting.changes + work.cache.changes, most_bytes, hot, cold, stalled)
-        if self._in_vain is not None and search.finds_no_more_than(self._in_vain):
-            room.wake_at_s = self._in_vain_wake_at_s
+        changes, last = work.waiting.changes + work.cache.changes, self._in_vain
+        if (
+            last is not None
+            and changes == last.changes
+            and most_bytes <= last.most_bytes
+            and (hot <= last.hot and cold <= last.cold and stalled <= last.stalled)
+        ):
+            room.wake_at_s = last.wake_at_s
             return False
         room.wake_at_s = None
         if self._admit_first(now_s, most_bytes, hot, cold, forced=False):
             return True
         if stalled and self._admit_first(now_s, room.most_bytes(now_s, True), hot, cold, forced=True):
             return True
-        self._in_vain, self._in_vain_wake_at_s = search, room.wake_at_s
+        self._in_vain = Search(changes, most_bytes, hot, cold, stalled, room.wake_at_s)
         return False
 
     def _admit_first(self, now_s: float, most_bytes: int, hot: bool, cold: bool, forced: bool) -> bool:
@@ -80,7 +76,7 @@ class Admission:
                 return True
         if cold and work.waiting.gathering.blocks and self._release_one(now_s, forced):
             return self._admit_first(now_s, most_bytes, hot, cold, forced)
-        room.wanted(work.waiting, hot, cold)
+        room.wanted(work.waiting.line.least_refused_bytes)
         return False
 
     def _instead_of(self, group: Group, evictions: list[CachedEntry], hot: bool, cold: bool) -> Group | None:

@@ -8,7 +8,7 @@ from policy.model import Circuit, Limits
 from policy.protocol import WaitCause, WantedShare
 from policy.refusals import budget_refusal
 from policy.scheduler import Scheduler
-from policy.waiting import Group, WaitingRoom
+from policy.waiting import Group
 from policy.wording import bytes_text
 from policy.work import Work
 
@@ -43,12 +43,10 @@ class RoomInBytes:
     def free_bytes(self) -> int:
         return -self._budget.lacking(0)
 
-    def wanted(self, waiting: WaitingRoom, hot: bool, cold: bool) -> None:
+    def wanted(self, least_bytes: int) -> None:
         at_s = self._cache.next_old_s()
-        if at_s is not None:
-            least_bytes = waiting.line.least_bytes(hot, cold)
-            if self._budget.lacking(least_bytes) <= self._cache.idle_bytes:
-                self._ask_to_wake(at_s)
+        if at_s is not None and self._budget.lacking(least_bytes) <= self._cache.idle_bytes:
+            self._ask_to_wake(at_s)
 
     def evictions_for(self, group: Group) -> list[CachedEntry] | None:
         lacking_bytes = self._budget.lacking(group.needed_bytes)

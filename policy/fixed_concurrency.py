@@ -5,7 +5,7 @@ from policy.cache import CachedEntry
 from policy.model import Circuit, Limits
 from policy.protocol import WaitCause, WantedShare
 from policy.scheduler import Scheduler
-from policy.waiting import Group, WaitingRoom
+from policy.waiting import Group
 from policy.wording import count_text
 from policy.work import Work
 
@@ -33,7 +33,7 @@ class RoomInNumber:
     def free_bytes(self) -> int:
         return self.most_bytes(0.0, False)
 
-    def wanted(self, _waiting: WaitingRoom, _hot: bool, _cold: bool) -> None:
+    def wanted(self, _least_bytes: int) -> None:
         return None
 
     def evictions_for(self, _group: Group) -> list[CachedEntry] | None:

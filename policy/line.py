@@ -14,7 +14,7 @@ from policy.model import Priority
 if TYPE_CHECKING:
     from policy.waiting import Group
 
-BLOCK = 64
+BLOCK = 32
 NEVER = 1 << 100
 Place = tuple[float, int, int]
 
@@ -29,10 +29,14 @@ class Block:
         self.least_hot_bytes = self.least_cold_bytes = NEVER
 
     def look_up(self) -> None:
-        hot = [group.needed_bytes for group in self.groups if group.hot]
-        cold = [group.needed_bytes for group in self.groups if not group.hot]
-        self.least_hot_bytes, self.least_cold_bytes = min(hot, default=NEVER), min(cold, default=NEVER)
-        self.outdated = False
+        hot_bytes = cold_bytes = NEVER
+        for group in self.groups:
+            if group.hot:
+                if group.needed_bytes < hot_bytes:
+                    hot_bytes = group.needed_bytes
+            elif group.needed_bytes < cold_bytes:
+                cold_bytes = group.needed_bytes
+        self.least_hot_bytes, self.least_cold_bytes, self.outdated = hot_bytes, cold_bytes, False
 
 
 class Line:
@@ -40,6 +44,7 @@ class Line:
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self.least_refused_bytes = NEVER
         self.changes = 0  # of who stands in it, what they need, and who may start
 
     def __iter__(self) -> Iterator["Group"]:
@@ -110,32 +115,28 @@ class Line:
                     yield group
 
     def fitting(self, most_bytes: int, hot: bool, cold: bool, last: Rank | None) -> Iterator["Group"]:
-        """Hot or cold groups, or both, that need at most so much, in turn; none that ranks after `last`."""
+        """Hot or cold groups, or both, that need at most so much, in turn; none that ranks after `last`.
+
+        Once it is through, `least_refused_bytes` is not more than the least that any other of them needs.
+        """
         last_place = None if last is None else (last[0], 1, last[1])
+        refused_bytes = NEVER
         for block in self.blocks:
             if block.outdated:
                 block.look_up()
-            if (hot and block.least_hot_bytes <= most_bytes) or (
-                cold and block.least_cold_bytes <= most_bytes
-            ):
+            least_bytes = block.least_hot_bytes if hot else NEVER
+            if cold and block.least_cold_bytes < least_bytes:
+                least_bytes = block.least_cold_bytes
+            if least_bytes < refused_bytes:
+                refused_bytes = least_bytes
+            if least_bytes <= most_bytes:
                 for group in block.groups:
                     fits = group.needed_bytes <= most_bytes and (hot if group.hot else cold)
                     if fits and (last is None or group.rank <= last):
                         yield group
-            if last_place is not None and block.groups[-1].place > last_place:
-                return
-
-    def least_bytes(self, hot: bool, cold: bool) -> int:
-        """The least that any hot or cold group needs."""
-        least_bytes = NEVER
-        for block in self.blocks:
-            if block.outdated:
-                block.look_up()
-            if hot and block.least_hot_bytes < least_bytes:
-                least_bytes = block.least_hot_bytes
-            if cold and block.least_cold_bytes < least_bytes:
-                least_bytes = block.least_cold_bytes
-        return least_bytes
+            if last_place is not None and block.places[-1] > last_place:
+                break
+        self.least_refused_bytes = refused_bytes
 
 
 def _last_place(block: Block) -> Place:

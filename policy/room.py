@@ -5,7 +5,7 @@ from typing import Protocol
 from policy.cache import CachedEntry
 from policy.model import Circuit
 from policy.protocol import WaitCause, WantedShare
-from policy.waiting import Group, WaitingRoom
+from policy.waiting import Group
 
 
 class Room(Protocol):
@@ -28,8 +28,8 @@ class Room(Protocol):
     def free_bytes(self) -> int:
         """As `most_bytes`, with no entry evicted."""
 
-    def wanted(self, waiting: WaitingRoom, hot: bool, cold: bool, /) -> None:
-        """Nothing hot or cold had room: a reason to wake, if time alone makes room for any of it."""
+    def wanted(self, least_bytes: int, /) -> None:
+        """Nothing had room, and so much is the least needed: a reason to wake, if time alone makes it."""
 
     def evictions_for(self, group: Group, /) -> list[CachedEntry] | None:
         """The entries to evict so that one partition of the group has room; None if it has none now."""

@@ -224,18 +224,20 @@ class Scheduler(Queries):
             self._shrunk = work.budget.lacking(0) > 0
         if work.waiting.gathering.blocks:
             work.waiting.release_gathered(now_s)
-        if stages.synthesized:
+        if stages.synthesized and stages.devices.idle_workers:
             stages.start_proving(work.decisions, now_s)
         if stages.ready:
             stages.start_synthesis(work.decisions, now_s)
         self._admission.admit_all(now_s)
-        stages.tell_causes(now_s)
+        if stages.ready or stages.synthesized:
+            stages.tell_causes(now_s)
         if self._room.wake_at_s is not None or work.waiting.gathering.blocks:
             self._ask_to_wake()
 
     def _ask_to_wake(self) -> None:
-        times_s = (self._room.wake_at_s, self._work.waiting.next_gathered_s())
-        at_s = min([at_s for at_s in times_s if at_s is not None], default=None)
+        at_s, gathered_s = self._room.wake_at_s, self._work.waiting.next_gathered_s()
+        if at_s is None or (gathered_s is not None and gathered_s < at_s):
+            at_s = gathered_s
         if at_s is not None and at_s != self._wake_at_s:
             self._wake_at_s = at_s
             self._work.decisions.append(WakeAt(at_s))

@@ -32,7 +32,7 @@ class Stages:
 
         Entries are loaded for as many partitions as can synthesize next, not more.
         """
-        if not self.bytes_open():
+        if self._lookahead_bytes is not None and not self.bytes_open():
             return False, False
         return self.may_synthesize(), self.loading + len(self.ready) < self._slots
 
@@ -121,8 +121,6 @@ class Stages:
 
     def start_proving(self, decisions: list[Decision], now_s: float) -> None:
         """Give idle workers work; who lacks device memory is passed, but only so often."""
-        if not (self.synthesized and self.devices.idle_workers):
-            return
         passed: list[PartitionRecord] = []
         for record in list(self.synthesized):
             if not self.devices.idle_workers:

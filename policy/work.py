@@ -129,7 +129,8 @@ class Work:
         before = record.state
         state = record.advance(trigger)
         self.stages.leave(record, before, now_s)
-        self.give_back(record, now_s)
+        if record.reservation is not None:  # else slot and worker are free too
+            self.give_back(record, now_s)
         del record.job.live[record.id.index]
         record.job.ended[record.id.index] = state
         record.job.past[record.id.index] = record.waited.read(now_s)
