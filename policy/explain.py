@@ -10,7 +10,6 @@ from policy.records import JobRecord, PartitionRecord
 from policy.room import Room
 from policy.states import PartitionState
 from policy.waiting import Group
-from policy.waits import NONE
 from policy.wording import bytes_text, count_text
 from policy.work import Work
 
@@ -74,21 +73,22 @@ class Queries:
     def wait_cause(self, partition: PartitionId) -> WaitCause | None:
         job, state = self._job(partition), self.state(partition)
         if state is PartitionState.WAITING:
-            return job.circuit.groups[job.job.priority].waited.cause
+            return job.circuit.groups[job.job.priority].waited.clock.cause
         record = job.live.get(partition.index)
-        return record.waited.cause if record is not None else None
+        clock = record.waited.clock if record is not None else None
+        return clock.cause if clock is not None else None
 
     def waits(self, partition: PartitionId) -> dict[WaitCause, float]:
         job = self._work.closed.get(partition.job_id) or self._job(partition)
         state, record = job.state(partition.index), job.live.get(partition.index)
         if record is not None:
             return dict(record.waited.read(self._now_s))
-        if job.left is None and state is PartitionState.WAITING:
-            group = job.circuit.groups[job.job.priority]
-            return dict(job.waited_in_line(partition.index, group.waited.read(self._now_s)))
-        if partition.index in job.ended and partition.index in job.past:
-            return dict(job.past[partition.index])
-        return dict(job.waited_in_line(partition.index, NONE))
+        if state is PartitionState.WAITING:
+            left = job.circuit.groups[job.job.priority].waited.mark(self._now_s)
+            return dict(job.waited(partition.index, left).read(self._now_s))
+        if job.left is None or partition.index in job.past:
+            return dict(job.past[partition.index].read(self._now_s))
+        return dict(job.waited(partition.index, job.left).read(self._now_s))
 
     def capacity(self, circuits: Iterable[Circuit]) -> tuple[Capacity, ...]:
         known = {circuit.name: self._work.circuits.estimate(circuit) for circuit in circuits}
@@ -110,7 +110,7 @@ class Queries:
         if state is PartitionState.LOADING:
             return f"waits for {self._loads_of(job.live[partition.index])} to load"
         if state is PartitionState.READY:
-            return f"waits for {self._gate(job.live[partition.index].waited.cause)}"
+            return f"waits for {self._gate(self.wait_cause(partition))}"
         if state is PartitionState.SYNTHESIZED:
             return f"waits for a device: {self._device_text(job)}"
         return f"is {state.value}"
@@ -122,7 +122,7 @@ class Queries:
     def _why_waiting(self, job: JobRecord) -> str:
         """Of the first job of the group, whom the others of the group follow."""
         group, waiting = job.circuit.groups[job.job.priority], self._work.waiting
-        cause = group.waited.cause
+        cause = group.waited.clock.cause
         if cause is WaitCause.BATCH:
             return self._batch_text(group)
         if cause is not self._room.cause:

@@ -7,7 +7,7 @@ from policy.devices import DeviceWorkers
 from policy.errors import ProtocolError
 from policy.model import Job, PartitionId
 from policy.states import TRANSITIONS, PartitionState, Trigger
-from policy.waits import NONE, Seconds, Waited, added, difference
+from policy.waits import Mark, Waited
 
 
 class JobRecord:
@@ -48,10 +48,10 @@ class JobRecord:
         self.verified = 0
         self.why: str | None = None  # why it fails, from the moment it is known
         # What the group had waited when the job, or one of those that wait again, came to it, and left it.
-        self.joined: Seconds = NONE
-        self.rejoined: dict[int, Seconds] = {}
-        self.left: Seconds | None = None
-        self.past: dict[int, Seconds] = {}  # what partitions had waited when they ended, or came back
+        self.joined: Mark | None = None
+        self.rejoined: dict[int, Mark] = {}
+        self.left: Mark | None = None
+        self.past: dict[int, Waited] = {}  # of partitions that have ended, or come back
 
     @property
     def waits(self) -> bool:
@@ -80,10 +80,11 @@ class JobRecord:
         waiting = PartitionState.WAITING if self.why is None else PartitionState.CANCELLED
         return self.ended.get(index, waiting)
 
-    def waited_in_line(self, index: int, group: Seconds) -> Seconds:
-        """What a partition has waited so far that waits now, or did until it `left`."""
+    def waited(self, index: int, left: Mark) -> Waited:
+        """Of a partition that waits in line, or did so until it `left` it."""
         joined = self.rejoined.get(index, self.joined)
-        return added(self.past.get(index, NONE), difference(self.left or group, joined))
+        assert joined is not None, f"{PartitionId(self.job.id, index)} has never been in line"
+        return Waited(self.past.get(index), joined, self.left or left)
 
 
 class PartitionRecord:
@@ -104,7 +105,7 @@ class PartitionRecord:
         "waited",
     )
 
-    def __init__(self, job: JobRecord, index: int, reservation: Reservation, waited: Seconds) -> None:
+    def __init__(self, job: JobRecord, index: int, reservation: Reservation, waited: Waited) -> None:
         self.id = PartitionId(job.job.id, index)
         self.job = job
         self.state = PartitionState.WAITING
@@ -116,7 +117,7 @@ class PartitionRecord:
         self.slot = False
         self.device: DeviceWorkers | None = None
         self.overtaken = 0
-        self.waited = Waited(waited)
+        self.waited = waited
 
     def advance(self, trigger: Trigger) -> PartitionState:
         """Go to the state that follows; ProtocolError, with nothing changed, if none does."""

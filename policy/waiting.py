@@ -26,7 +26,7 @@ from policy.line import Block, Line, Place
 from policy.model import Limits, Priority
 from policy.protocol import WaitCause
 from policy.records import JobRecord
-from policy.waits import WaitClock, Waited
+from policy.waits import GroupWaited, WaitClock
 
 
 class Group:
@@ -49,12 +49,12 @@ class Group:
         "waited",
     )
 
-    def __init__(self, first: JobRecord, batch_size: int) -> None:
+    def __init__(self, first: JobRecord, batch_size: int, waited: GroupWaited) -> None:
         self.circuit: CircuitRecord = first.circuit
         self.priority: Priority = first.job.priority
         self.jobs = [first]
         self._places = [first.place]  # of the jobs
-        self.waited = Waited()  # as long as there is a group
+        self.waited = waited
         self.batch_left = batch_size - 1
         self.gathers_since_s: float | None = None
         self.block: Block | None = None
@@ -128,7 +128,7 @@ class WaitingRoom:
         if group is not None:
             new = self._join(group, record, now_s)
         else:
-            group = self._new_group(record)
+            group = self._new_group(record, now_s)
             if self._gathers(group):
                 group.gathers_since_s = now_s
                 group.waited.enter(self._batch, now_s)
@@ -136,7 +136,7 @@ class WaitingRoom:
                 self.gathering.insert(group)
             else:
                 self._insert(group, now_s)
-        record.joined = group.waited.read(now_s)
+        record.joined = group.waited.mark(now_s)
         record.waits_in_line = True
         if group.gathers_since_s is not None and len(group.jobs) >= self._batch_size:
             self.release(group, now_s)
@@ -147,18 +147,18 @@ class WaitingRoom:
         """A partition that was admitted waits again, in its job's turn and the first of its job."""
         group = record.circuit.groups.get(record.job.priority)
         if group is None:
-            group = self._new_group(record)
+            group = self._new_group(record, now_s)
             self._insert(group, now_s)
         elif not record.waits_in_line:
             self._join(group, record, now_s)
         record.waits_in_line = True
-        record.rejoined[index] = group.waited.read(now_s)
+        record.rejoined[index] = group.waited.mark(now_s)
 
     def discard(self, record: JobRecord, now_s: float) -> None:
         """Forget the job, if it waits."""
         group = record.circuit.groups.get(record.job.priority)
         if group is not None and record.waits_in_line:
-            record.left = group.waited.read(now_s)
+            record.left = group.waited.mark(now_s)
             self._remove(group, record, now_s)
 
     def needs_changed(self, circuit: CircuitRecord, now_s: float) -> None:
@@ -167,7 +167,7 @@ class WaitingRoom:
             group.look_up()
             if group.gathers_since_s is None:
                 self.line.update(group)
-                group.waited.enter(self._clock(group), now_s)
+                group.waited.enter(self._clock(group.circuit), now_s)
             elif circuit.missing_bytes:
                 self.gathering.update(group)
             else:
@@ -226,21 +226,23 @@ class WaitingRoom:
             self.gathering.insert(group)
         return True
 
-    def _new_group(self, record: JobRecord) -> Group:
-        self._circuits.wait(record.circuit)
-        group = record.circuit.groups[record.job.priority] = Group(record, self._batch_size)
+    def _new_group(self, record: JobRecord, now_s: float) -> Group:
+        circuit = record.circuit
+        self._circuits.wait(circuit)
+        waited = GroupWaited(self._clock(circuit), now_s)
+        group = circuit.groups[record.job.priority] = Group(record, self._batch_size, waited)
         return group
 
     def _gathers(self, group: Group) -> bool:
         urgent = group.priority is Priority.CRITICAL or group.head.job.due_s is not None
         return self._batch_size > 1 and bool(group.circuit.missing_bytes) and not urgent
 
-    def _clock(self, group: Group) -> WaitClock:
-        return self.hot if group.hot else self.cold
+    def _clock(self, circuit: CircuitRecord) -> WaitClock:
+        return self.hot if circuit.hot else self.cold
 
     def _insert(self, group: Group, now_s: float) -> None:
         group.look_up()
-        group.waited.enter(self._clock(group), now_s)
+        group.waited.enter(self._clock(group.circuit), now_s)
         self.line.insert(group)
         self._hold(group)
 
@@ -276,7 +278,6 @@ class WaitingRoom:
             return
         self._take_out(group)
         if not group.jobs:
-            group.waited.leave(now_s)
             del group.circuit.groups[group.priority]
             return
         group.renew()

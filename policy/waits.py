@@ -1,10 +1,11 @@
 """How long who has waited for what: at any time one cause, and over time the causes add up to the wait.
 
 Waiters of one kind share a cause, so it is noted once for all of them: a clock for each kind counts seconds
-by cause, and a waiter's share is the difference between two readings.
+by cause. Who begins or ends to wait only reads a clock; sums are made when somebody asks for them.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from policy.protocol import WaitCause
 
@@ -29,56 +30,95 @@ class WaitClock:
                 self.seconds = added(self.seconds, {self.cause: now_s - self.since_s})
             self.since_s, self.cause = now_s, cause
 
+    def read(self, now_s: float) -> "Reading":
+        return Reading(self.seconds, self.cause, self.since_s, now_s)
 
-class Reading:
+
+class Reading(NamedTuple):
     """What a clock showed at a moment."""
 
-    __slots__ = ("_at_s", "_cause", "_clock", "_seconds", "_since_s")
+    seconds: Seconds
+    cause: WaitCause | None
+    since_s: float
+    at_s: float
+
+    def until(self, later: "Reading") -> Seconds:
+        """What was waited by the clock between two readings of it."""
+        if later.at_s == self.at_s or later.cause is None:
+            return NONE
+        if later.seconds is self.seconds and later.since_s == self.since_s:
+            return {later.cause: later.at_s - self.at_s}
+        return difference(later.total(), self.total())
+
+    def total(self) -> Seconds:
+        if self.cause is None:
+            return self.seconds
+        return added(self.seconds, {self.cause: self.at_s - self.since_s})
+
+
+class Mark(NamedTuple):
+    """What a group had waited at a moment: `past`, and by its present clock from one reading to the other."""
+
+    past: Seconds
+    entered: Reading
+    at: Reading
+
+    def total(self) -> Seconds:
+        return added(self.past, self.entered.until(self.at))
+
+
+class GroupWaited:
+    """A group, which waits as long as there is one, now by one clock and now by another."""
+
+    __slots__ = ("_entered", "_past", "clock")
 
     def __init__(self, clock: WaitClock, now_s: float) -> None:
-        self._clock, self._at_s = clock, now_s
-        self._seconds, self._since_s, self._cause = clock.seconds, clock.since_s, clock.cause
-
-    def until(self, now_s: float) -> Seconds:
-        """What has been waited by the clock from the reading on."""
-        clock = self._clock
-        if now_s == self._at_s or clock.cause is None:
-            return NONE
-        if clock.seconds is self._seconds and clock.since_s == self._since_s:
-            return {clock.cause: now_s - self._at_s}
-        seconds = dict(added(clock.seconds, {clock.cause: now_s - clock.since_s}))
-        for cause, earlier_s in self._seconds.items():
-            seconds[cause] -= earlier_s
-        if self._cause is not None:
-            seconds[self._cause] -= self._at_s - self._since_s
-        return {cause: waited_s for cause, waited_s in seconds.items() if waited_s > NOTHING_S}
-
-
-class Waited:
-    """One waiter: what it has waited so far, and by which clock it waits now, if it does."""
-
-    __slots__ = ("_past", "_reading", "clock")
-
-    def __init__(self, past: Seconds = NONE) -> None:
-        self._past = past
-        self._reading: Reading | None = None
-        self.clock: WaitClock | None = None
-
-    @property
-    def cause(self) -> WaitCause | None:
-        return self.clock.cause if self.clock is not None else None
+        self.clock = clock
+        self._past, self._entered = NONE, clock.read(now_s)
 
     def enter(self, clock: WaitClock, now_s: float) -> None:
         if clock is not self.clock:
+            self._past = self.mark(now_s).total()
+            self.clock, self._entered = clock, clock.read(now_s)
+
+    def mark(self, now_s: float) -> Mark:
+        return Mark(self._past, self._entered, self.clock.read(now_s))
+
+
+class Waited:
+    """A partition: what it has waited so far, and by which clock it waits now, if it does."""
+
+    __slots__ = ("_before", "_entered", "_in_line", "_spans", "clock")
+
+    def __init__(self, before: "Waited | None", joined: Mark, left: Mark) -> None:
+        """It was in line from when it `joined` its group to when it `left`; `before`: an attempt before."""
+        self._before = before
+        self._in_line = (joined, left)
+        self._spans: list[tuple[Reading, Reading]] = []
+        self._entered: Reading | None = None
+        self.clock: WaitClock | None = None
+
+    def enter(self, clock: WaitClock, now_s: float) -> None:
+        if self.clock is not None:
             self.leave(now_s)
-            self.clock, self._reading = clock, Reading(clock, now_s)
+        self.clock, self._entered = clock, clock.read(now_s)
 
     def leave(self, now_s: float) -> None:
-        self._past = self.read(now_s)
-        self.clock = self._reading = None
+        if self.clock is not None and self._entered is not None:
+            if now_s != self._entered.at_s:
+                self._spans.append((self._entered, self.clock.read(now_s)))
+            self.clock = self._entered = None
 
     def read(self, now_s: float) -> Seconds:
-        return self._past if self._reading is None else added(self._past, self._reading.until(now_s))
+        joined, left = self._in_line
+        seconds = difference(left.total(), joined.total())
+        if self._before is not None:
+            seconds = added(self._before.read(now_s), seconds)
+        for entered, ended in self._spans:
+            seconds = added(seconds, entered.until(ended))
+        if self.clock is not None and self._entered is not None:
+            seconds = added(seconds, self._entered.until(self.clock.read(now_s)))
+        return seconds
 
 
 def added(one: Seconds, other: Seconds) -> Seconds:
@@ -91,7 +131,5 @@ def added(one: Seconds, other: Seconds) -> Seconds:
 
 
 def difference(later: Seconds, earlier: Seconds) -> Seconds:
-    if not earlier or later is earlier:
-        return later if not earlier else NONE
     seconds = {cause: waited_s - earlier.get(cause, 0.0) for cause, waited_s in later.items()}
     return {cause: waited_s for cause, waited_s in seconds.items() if waited_s > NOTHING_S}

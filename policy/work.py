@@ -74,7 +74,7 @@ class Work:
         job = group.head
         index = job.next_waiting()
         reserved_bytes = job.circuit.estimate.working_bytes
-        waited = job.waited_in_line(index, group.waited.read(now_s))
+        waited = job.waited(index, group.waited.mark(now_s))
         record = PartitionRecord(job, index, self.budget.reserve(reserved_bytes), waited)
         record.entries, to_load = self.cache.acquire(job.job.circuit, now_s)
         if not job.started:
@@ -133,7 +133,7 @@ class Work:
             self.give_back(record, now_s)
         del record.job.live[record.id.index]
         record.job.ended[record.id.index] = state
-        record.job.past[record.id.index] = record.waited.read(now_s)
+        record.job.past[record.id.index] = record.waited
         return state
 
     def come_again(self, record: PartitionRecord, now_s: float) -> None:
@@ -142,7 +142,7 @@ class Work:
         record.advance(DeviceOutOfMemory)
         self.give_back(record, now_s)
         del job.live[index]
-        job.past[index] = record.waited.read(now_s)
+        job.past[index] = record.waited
         job.again.append(index)
         self.waiting.put_back(job, index, now_s)
 
