@@ -1,11 +1,10 @@
 """The circuits of unfinished jobs: what a partition of each needs now, and who waits for which entry."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policy.cache import EntryCache
 from policy.estimates import Estimate, Estimates
-from policy.model import Circuit, Priority
+from policy.model import Circuit, Entry, Priority
 
 if TYPE_CHECKING:
     from policy.waiting import Group
@@ -34,6 +33,9 @@ class CircuitRecord:
         """What one more partition takes: its working set and the missing entries."""
         return self.estimate.working_bytes + self.missing_bytes
 
+    def size_of(self, key: str) -> int:
+        return next(entry.size_bytes for entry in self.circuit.entries if entry.key == key)
+
     def look_up(self, cache: EntryCache) -> None:
         """Take over which entries are in memory."""
         self.missing_bytes, self.hot = 0, True
@@ -58,21 +60,14 @@ class Circuits:
     def conflict(self, circuit: Circuit) -> str | None:
         """What is wrong, if a key of the circuit is known here with another size."""
         for entry in circuit.entries:
-            for size_bytes in self._known_sizes(entry.key):
+            cached, users = self._cache.find(entry.key), self._by_entry.get(entry.key)
+            if cached is not None and cached.entry.size_bytes != entry.size_bytes:
+                return _conflict(entry, cached.entry.size_bytes)
+            if users is not None:
+                size_bytes = next(iter(users)).size_of(entry.key)  # the others were compared with it
                 if size_bytes != entry.size_bytes:
-                    return (
-                        f"entry {entry.key} has {entry.size_bytes} bytes here, {size_bytes} bytes elsewhere;"
-                        " a file that was replaced must get another key"
-                    )
+                    return _conflict(entry, size_bytes)
         return None
-
-    def _known_sizes(self, key: str) -> Iterator[int]:
-        cached = self._cache.find(key)
-        if cached is not None:
-            yield cached.entry.size_bytes
-        for record in self._by_entry.get(key, ()):
-            yield next(entry.size_bytes for entry in record.circuit.entries if entry.key == key)
-            return  # the sizes of all others were compared with it
 
     def find(self, circuit: Circuit) -> CircuitRecord | None:
         return self._records.get(circuit)
@@ -124,3 +119,10 @@ class Circuits:
     def wanted(self, key: str) -> bool:
         """Whether work waits for admission that needs the entry."""
         return any(record.groups for record in self._by_entry.get(key, ()))
+
+
+def _conflict(entry: Entry, size_bytes: int) -> str:
+    return (
+        f"entry {entry.key} has {entry.size_bytes} bytes here, {size_bytes} bytes elsewhere;"
+        " a file that was replaced must get another key"
+    )

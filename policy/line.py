@@ -14,7 +14,7 @@ from policy.model import Priority
 if TYPE_CHECKING:
     from policy.waiting import Group
 
-BLOCK = 32
+BLOCK = 64
 NEVER = 1 << 100
 Place = tuple[float, int, int]
 

@@ -19,6 +19,8 @@ def budget_refusal(circuit: Circuit, working_bytes: int, budget_bytes: int) -> s
 
 
 def device_refusal(circuit: Circuit, devices: tuple[Device, ...]) -> str | None:
+    if not circuit.device_bytes:
+        return None
     sizes = [device.memory_bytes for device in devices if device.memory_bytes is not None]
     if len(sizes) < len(devices) or circuit.device_bytes <= max(sizes):
         return None
