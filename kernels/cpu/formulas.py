@@ -75,10 +75,14 @@ class Element:
 
     __hash__ = None  # type: ignore[assignment]  # equality is not decided here
 
+    def replaced_if(self, flag: Any, other: Self) -> Self:
+        """The other where the flag, an LLVM i1, is set, else self."""
+        pairs = zip(other.words, self.words, strict=True)
+        return type(self)(self.builder, self.field, [self.builder.select(flag, *pair) for pair in pairs])
+
     def negative_if(self, flag: Flag) -> Self:
         """−self where the flag is set, else self."""
-        pairs = zip((-self).words, self.words, strict=True)
-        return type(self)(self.builder, self.field, [self.builder.select(flag, *pair) for pair in pairs])
+        return self.replaced_if(flag, -self)
 
     def halves(self) -> tuple[Self, Self]:
         """c0 and c1 of an element over a quadratic field."""

@@ -13,13 +13,11 @@ import numpy as np
 
 from kernels.cpu import lane_vectors, vectors64
 from kernels.cpu.lanes import LANES, LaneField, lanes_of
-from kernels.cpu.vectors64 import INVERSION_BLOCK, batch_inverse, first_not_below_modulus
+from kernels.cpu.vectors64 import first_not_below_modulus
 from kernels.encoding import Limbs, ints_to_limbs
 from kernels.fields import Field, QuadraticField
 
 __all__ = [
-    "INVERSION_BLOCK",
-    "batch_inverse",
     "first_not_below_modulus",
     "from_montgomery",
     "multiply",

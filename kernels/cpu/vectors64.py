@@ -6,12 +6,9 @@ unless said otherwise. `out` may be one of the inputs. Chunks of one vector may 
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
 from kernels.cpu import field as f
-
-INVERSION_BLOCK = 1024  # elements that share an inversion: it costs some 200 products, so under 1 each
 
 
 @njit(cache=True, nogil=True)
@@ -91,23 +88,3 @@ def first_powers(F: Any, out: Any, first: Any, ratio: Any, start: int) -> None:
         f.store(F, out, k, factor)
         factor = f.mul(F, factor, step)
     f.store(F, out, last, power(F, step, last))
-
-
-@njit(cache=True, nogil=True)
-def batch_inverse(F: Any, a: Any, start: int, stop: int) -> None:
-    """a = 1/a in place; zeros stay zero. Three products an element (Montgomery's trick)."""
-    prefixes = np.empty_like(a[: min(INVERSION_BLOCK, stop - start)])
-    for low in range(start, stop, INVERSION_BLOCK):
-        high = min(low + INVERSION_BLOCK, stop)
-        product = f.one(F)
-        for i in range(low, high):
-            f.store(F, prefixes, i - low, product)
-            value = f.load(F, a, i)
-            if not f.is_zero(F, value):
-                product = f.mul(F, product, value)
-        inverse = f.inverse(F, product)
-        for i in range(high - 1, low - 1, -1):
-            value = f.load(F, a, i)
-            if not f.is_zero(F, value):
-                f.store(F, a, i, f.mul(F, inverse, f.load(F, prefixes, i - low)))
-                inverse = f.mul(F, inverse, value)

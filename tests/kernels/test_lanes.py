@@ -278,6 +278,15 @@ def test_inverse(F):
     assert [x % p for x in unpack(out[0])] == [pow(x, -1, p) * r * r % p if x % p else 0 for x in xs]
 
 
+@every_field
+def test_inverse_of_zeros_alone_and_at_either_end(F):
+    p, r = F.prime.modulus, r_of(F)
+    out = lanes.empty(F, 1)
+    for xs in ([0] * 8, [p] * 8, [0, *[3] * 7], [*[3] * 7, 0], [0, 3, 0, 0, 5, 0, 7, 0]):
+        invert(F, out, pack(F, xs), np.empty((8, F.words), np.uint64))
+        assert [x % p for x in unpack(out[0])] == [pow(x, -1, p) * r * r % p if x % p else 0 for x in xs]
+
+
 @every_pair
 def test_inverse_of_pairs(F):
     p, r = F.prime.modulus, r_of(F)

@@ -4,14 +4,12 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kernels.cpu import ifma, vectors
 from kernels.encoding import from_montgomery_ints, ints_to_limbs, limbs_to_ints, to_montgomery_limbs
 from kernels.fields import BLS12_381, BN254, Field
 
-# The fields that provers convert, scale and invert in; the extension shows that elements may be pairs.
+# The fields that provers convert and scale in; the extension shows that elements may be pairs.
 FIELDS = [BN254.fr, BLS12_381.fr, BLS12_381.fq]
 every_field = pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
 START, STOP = 1, 18  # of twenty elements: two groups of eight and one element
@@ -99,38 +97,3 @@ def test_scaling(field):
             vectors.scale_by_powers(field, a, a, factor, step, start, stop)
         powers = [x * first * pow(ratio, i, p) % p for i, x in enumerate(values)]
         assert from_montgomery_ints(field, a) == powers
-
-
-@every_field
-@settings(max_examples=30, deadline=None)
-@given(data=st.data())
-def test_batch_inverse(field, data):
-    p = field.modulus
-    values = data.draw(st.lists(st.sampled_from(twenty(field)) | st.integers(0, p - 1), max_size=20))
-    a = to_montgomery_limbs(field, values)
-    vectors.batch_inverse(field, a, 0, len(values))
-    assert from_montgomery_ints(field, a) == [pow(x, -1, p) if x else 0 for x in values]
-
-
-def test_batch_inverse_over_several_blocks_and_in_a_range():
-    field, n = BN254.fr, 2 * vectors.INVERSION_BLOCK + 3
-    values = [0 if i % 5 == 0 else i for i in range(n)]
-    a = to_montgomery_limbs(field, values)
-    vectors.batch_inverse(field, a, 7, n - 1)
-    inverses = [pow(x, -1, field.modulus) if x and 7 <= i < n - 1 else x for i, x in enumerate(values)]
-    assert from_montgomery_ints(field, a) == inverses
-
-
-def test_batch_inverse_of_nothing_and_of_zeros():
-    a = np.zeros((3, 4), np.uint64)
-    vectors.batch_inverse(BN254.fr, a, 0, 0)
-    vectors.batch_inverse(BN254.fr, a, 0, 3)
-    assert not a.any()
-
-
-def test_batch_inverse_of_pairs():
-    field, p = BN254.fq2, BN254.fq.modulus
-    a = to_montgomery_limbs(field, [(3, 4), (0, 0), (0, 1)])
-    vectors.batch_inverse(field, a, 0, 3)
-    fifth = pow(25, -1, p)
-    assert from_montgomery_ints(field, a) == [(3 * fifth % p, -4 * fifth % p), (0, 0), (0, p - 1)]
