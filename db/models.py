@@ -154,7 +154,7 @@ class Partition(Record, kw_only=True):
 class Stage(Record, kw_only=True):
     """A span of a partition's life; `ended_s` is None while it lasts, and for good if the process dies.
 
-    `wait_cause`: what a wait lasted longest for, such as "memory"; None for work, and in simulated runs.
+    `wait_cause`: what a wait lasted longest for, such as "memory"; None for work.
     """
 
     __tablename__ = "stage"

@@ -38,6 +38,7 @@ from policy import (
 from sim.durations import Durations
 from sim.profile import MachineProfile
 from sim.shared import SharedWork
+from sim.waits import StageCauses
 
 Steps = Generator[Signal, Any, None]
 
@@ -60,6 +61,7 @@ class SimulatedMachine:
     ) -> None:
         self.log: list[LogEntry] = []
         self.wait_causes: dict[PartitionId, str] = {}  # the first of each partition
+        self.stage_causes = StageCauses(policy)
         self._env, self._policy, self._profile, self._durations = env, policy, profile, durations
         self._disk = Resource(env, profile.loads_at_once)
         self._synthesis = SharedWork(env, profile.synthesis_slowdown)
@@ -105,6 +107,7 @@ class SimulatedMachine:
         decisions = self._policy.handle(event, self._env.now)
         self.log.append(LogEntry(self._env.now, event, tuple(decisions), self._policy.reserved_bytes))
         self._note_waits(event, decisions)
+        self.stage_causes.note(decisions)
         for decision in decisions:
             action = self._actions.get(type(decision))
             if action is not None:

@@ -1,6 +1,6 @@
 """A simulated run as rows of the history, derived from its log; the same rows as a real run's."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -30,6 +30,7 @@ from policy import (
 from policy.codec import encode_decision, encode_event, encode_limits
 from sim.machine import LogEntry
 from sim.run import SimulatedRun
+from sim.waits import Causes
 
 Values = dict[str, Any]
 """A row as its columns' values by name."""
@@ -182,15 +183,18 @@ def rows_of(
         life.row.wait_cause = run.wait_causes.get(partition)
     lives = rows.lives.values()
     many: list[tuple[type[Record], Iterator[Values]]] = [
-        (Stage, _stages(lives)),
+        (Stage, _stages(rows.lives, run.stage_causes)),
         (PolicyEvent, _policy_events(row.id, run.log)),
         (MemorySample, _samples(row.id, run.log)),
     ]
     return [row, *rows.proofs.values(), *[life.row for life in lives]], many
 
 
-def _stages(lives: Iterable[_Life]) -> Iterator[Values]:
-    for life in lives:
+def _stages(
+    lives: Mapping[PartitionId, _Life], stage_causes: Mapping[PartitionId, Causes]
+) -> Iterator[Values]:
+    for partition, life in lives.items():
+        causes = {name: iter(each) for name, each in stage_causes.get(partition, {}).items()}
         for span in life.stages:
             yield {
                 "id": new_id(),
@@ -198,6 +202,7 @@ def _stages(lives: Iterable[_Life]) -> Iterator[Values]:
                 "name": span.name,
                 "started_s": span.started_s,
                 "ended_s": span.ended_s,
+                "wait_cause": next(causes.get(span.name, iter(())), None),
             }
 
 

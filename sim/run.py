@@ -13,6 +13,7 @@ from sim.errors import SimError
 from sim.kinds import BUDGET, policy_of
 from sim.machine import LogEntry, SimulatedMachine
 from sim.profile import MachineProfile
+from sim.waits import Causes
 from sim.workload import Batch
 
 
@@ -27,6 +28,7 @@ class SimulatedRun:
     seed: int
     log: tuple[LogEntry, ...]
     wait_causes: dict[PartitionId, str]
+    stage_causes: dict[PartitionId, Causes]
     peak_reserved_bytes: int
     end_s: float
 
@@ -70,6 +72,7 @@ def simulate(
         seed=seed,
         log=tuple(machine.log),
         wait_causes=machine.wait_causes,
+        stage_causes=dict(machine.stage_causes.by_partition),
         peak_reserved_bytes=scheduler.peak_reserved_bytes,
         end_s=machine.log[-1].at_s,
     )
