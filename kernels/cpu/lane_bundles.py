@@ -10,9 +10,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from kernels.cpu.lane_points import MOST_ROUNDS
 from kernels.cpu.windows import count_digits, widened
 
-MOST_POINTS = 128  # of a piece, 2^MOST_ROUNDS of `lane_points`
+MOST_POINTS = 1 << MOST_ROUNDS  # of a piece
 NOWHERE = -1
 Codes = NDArray[np.uint32]
 
