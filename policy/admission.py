@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from policy.cache import CachedEntry
+from policy.group import Group
 from policy.room import Room
-from policy.waiting import Group
 from policy.work import Work
 
 

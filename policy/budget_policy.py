@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from policy.budget import Budget
 from policy.cache import CachedEntry
+from policy.group import Group
 from policy.model import Circuit, Limits
 from policy.protocol import WaitCause, WantedShare
 from policy.refusals import budget_refusal
 from policy.scheduler import Scheduler
-from policy.waiting import Group
 from policy.wording import bytes_text
 from policy.work import Work
 

@@ -7,7 +7,7 @@ from policy.estimates import Estimate, Estimates
 from policy.model import Circuit, Entry, Priority
 
 if TYPE_CHECKING:
-    from policy.waiting import Group
+    from policy.group import Group
 
 Rank = tuple[float, int]
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from policy.capacity import Capacity, capacities
+from policy.group import Group
 from policy.line import NEVER
 from policy.model import Circuit, Limits, PartitionId
 from policy.protocol import WaitCause, WantedShare
 from policy.records import JobRecord, PartitionRecord
 from policy.room import Room
 from policy.states import PartitionState
-from policy.waiting import Group
 from policy.wording import bytes_text, count_text
 from policy.work import Work
 

@@ -2,10 +2,10 @@
 
 from policy.budget import Budget
 from policy.cache import CachedEntry
+from policy.group import Group
 from policy.model import Circuit, Limits
 from policy.protocol import WaitCause, WantedShare
 from policy.scheduler import Scheduler
-from policy.waiting import Group
 from policy.wording import count_text
 from policy.work import Work
 

@@ -12,7 +12,7 @@ from policy.circuits import Rank
 from policy.model import Priority
 
 if TYPE_CHECKING:
-    from policy.waiting import Group
+    from policy.group import Group
 
 BLOCK = 64
 NEVER = 1 << 100

@@ -3,9 +3,9 @@
 from typing import Protocol
 
 from policy.cache import CachedEntry
+from policy.group import Group
 from policy.model import Circuit
 from policy.protocol import WaitCause, WantedShare
-from policy.waiting import Group
 
 
 class Room(Protocol):

@@ -22,70 +22,12 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 from policy.circuits import CircuitRecord, Circuits, Rank
-from policy.line import Block, Line, Place
+from policy.group import Group
+from policy.line import Line
 from policy.model import Limits, Priority
 from policy.protocol import WaitCause
 from policy.records import JobRecord
 from policy.waits import GroupWaited, WaitClock
-
-
-class Group:
-    """Waiting jobs of one circuit and priority, in the order of turn; never empty."""
-
-    __slots__ = (
-        "_places",
-        "batch_left",
-        "block",
-        "circuit",
-        "gathers_since_s",
-        "head",
-        "hot",
-        "jobs",
-        "needed_bytes",
-        "overtaken",
-        "place",
-        "priority",
-        "rank",
-        "waited",
-    )
-
-    def __init__(self, first: JobRecord, batch_size: int, waited: GroupWaited) -> None:
-        self.circuit: CircuitRecord = first.circuit
-        self.priority: Priority = first.job.priority
-        self.jobs = [first]
-        self._places = [first.place]  # of the jobs
-        self.waited = waited
-        self.batch_left = batch_size - 1
-        self.gathers_since_s: float | None = None
-        self.block: Block | None = None
-        self.overtaken = 0
-        self.look_up()
-        self.renew()
-
-    def look_up(self) -> None:
-        """Take over what a partition needs now; whoever asks tells the line of it."""
-        self.needed_bytes, self.hot = self.circuit.needed_bytes, self.circuit.hot
-
-    def renew(self) -> None:
-        """Another job has become the first: the group takes its turn."""
-        self.head = self.jobs[0]
-        self.rank: Rank = self.head.rank
-        self.place: Place = self.head.place
-
-    def go_to(self, place: Place) -> None:
-        """The first job, and with it the group, has another place; not while the group is in a line."""
-        self.head.place = self.place = self._places[0] = place
-
-    def insert(self, record: JobRecord) -> bool:
-        """Whether the job is the first now."""
-        position = bisect_left(self._places, record.place)
-        self._places.insert(position, record.place)
-        self.jobs.insert(position, record)
-        return position == 0
-
-    def remove(self, record: JobRecord) -> None:
-        position = bisect_left(self._places, record.place)
-        del self.jobs[position], self._places[position]
 
 
 class WaitingRoom:

@@ -6,11 +6,12 @@ from policy.circuits import Circuits
 from policy.decisions import Admit, Complete, Decision, Evict, Fail, Load, Stop
 from policy.errors import ProtocolError
 from policy.events import Cancel, DeviceOutOfMemory, Event, Failed, Loaded, LoadFailed
+from policy.group import Group
 from policy.model import Job, Limits, PartitionId
 from policy.records import JobRecord, PartitionRecord, illegal
 from policy.stages import Stages
 from policy.states import PartitionState, Trigger
-from policy.waiting import Group, WaitingRoom
+from policy.waiting import WaitingRoom
 
 
 class Work:

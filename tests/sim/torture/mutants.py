@@ -18,12 +18,13 @@ from policy.circuits import Circuits
 from policy.devices import DevicePool, DeviceWorkers
 from policy.estimates import Estimate
 from policy.explain import Queries
+from policy.group import Group
 from policy.line import Line
 from policy.model import Circuit
 from policy.records import JobRecord
 from policy.scheduler import Scheduler
 from policy.stages import Stages
-from policy.waiting import Group, WaitingRoom
+from policy.waiting import WaitingRoom
 from policy.work import Work
 
 Patch = pytest.MonkeyPatch
