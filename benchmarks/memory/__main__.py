@@ -13,6 +13,7 @@ import click
 from benchmarks.circuits.prepared import default_folder
 from benchmarks.memory.check import check
 from benchmarks.memory.circuits import make
+from benchmarks.memory.kill import kill_at_random
 from benchmarks.memory.two import two_processes
 from benchmarks.memory.worker import THREADS, Task, demand_bytes
 from engine import load_shape
@@ -55,6 +56,17 @@ def two(sizes: str, rounds: int, over: float) -> None:
         found = two_processes(task_of("two", sizes, rounds, over, folder), report)
     click.echo(json.dumps(found.as_dict()))
     sys.exit(not found.kept)
+
+
+@cli.command()
+@click.option("--times", default=20, help="Runs to kill. [20]")
+@click.option("--seed", default=0, help="Of the moments. [0]")
+@click.option("--size", default=12, help="Power of two: constraints. [12]")
+def kill(times: int, seed: int, size: int) -> None:
+    """Kill a batch at random moments: each time ledger, history and files are right, and a next run works."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = kill_at_random(task_of("kill", str(size), 6, 3.0, folder), times, seed, report)
+    click.echo(json.dumps(found))
 
 
 def task_of(name: str, sizes: str, rounds: int, over: float, folder: str) -> Task:

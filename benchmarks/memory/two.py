@@ -52,12 +52,13 @@ def two_processes(task: Task, report: Callable[[str], None]) -> TwoFound:
         for each in processes:
             assert each.stdin is not None
             print("go", file=each.stdin, flush=True)
-        looks = Looks(ledger)
+        looks = Looks(ledger, processes)
         looks.until(lambda shares: len(shares) == 2 and all(shares.values()))
         report("both have a share")
         looks.until(lambda _: _files(task, "second") >= KILL_AFTER_PROOFS)
         looks.until(lambda shares: bool(shares.get(processes[1].pid)))
         killed_bytes, killed_s = looks.shares[processes[1].pid], time.monotonic()
+        looks.watched = []
         processes[1].kill()
         looks.until(lambda shares: processes[1].pid not in shares)
         returned_s = time.monotonic() - killed_s
@@ -73,8 +74,8 @@ def two_processes(task: Task, report: Callable[[str], None]) -> TwoFound:
 class Looks:
     """Reads the ledger's file again and again; it is replaced as a whole, so each look is one moment."""
 
-    def __init__(self, ledger: Path) -> None:
-        self._ledger = ledger
+    def __init__(self, ledger: Path, watched: list[subprocess.Popen[str]]) -> None:
+        self._ledger, self.watched = ledger, watched
         self.count = self.most_bytes = self.both = 0
         self.shares: dict[int, int] = {}
 
@@ -84,6 +85,8 @@ class Looks:
             self._look()
             if condition(self.shares):
                 return
+            if any(each.poll() is not None for each in self.watched):
+                raise RuntimeError("a process has ended before it was killed; give it more rounds")
             if time.monotonic() > give_up_s:
                 raise TimeoutError(f"nothing came of it within {PATIENCE_S:g} s: {self.shares}")
             time.sleep(LOOK_EVERY_S)

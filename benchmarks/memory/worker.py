@@ -33,6 +33,8 @@ class Task:
     folder: str
     ledger: str | None = None
     wait_for_stdin: bool = False
+    warm_up: bool = True
+    history_name: str | None = None
     limits: dict[str, int] = field(default_factory=dict)
 
     def command(self) -> list[str]:
@@ -43,7 +45,7 @@ class Task:
 
     @property
     def history(self) -> Path:
-        return Path(self.folder) / f"{self.run_id}.db"
+        return Path(self.folder) / (self.history_name or f"{self.run_id}.db")
 
 
 def limits(task: Task) -> Limits:
@@ -66,7 +68,8 @@ async def prove(task: Task) -> None:
         memory=MemoryConfig(ledger="off"),
     )
     specs = task.specs()
-    await _warm_up(config, specs[0], task)
+    if task.warm_up:
+        await _warm_up(config, specs[0], task)
     ledger = task.ledger and Ledger(Path(task.ledger), task.run_id, task.budget_bytes)
     with open_history(str(task.history)) as history, history.writer() as writer:
         say(ready=psutil.Process().memory_info().rss)
