@@ -69,6 +69,14 @@ def kill(times: int, seed: int, size: int) -> None:
     click.echo(json.dumps(found))
 
 
+@cli.command()
+def isolation() -> None:
+    """Whether a larger synthesis pool slows the proving pool, with cores of their own and without."""
+    from benchmarks.memory.isolation import isolation as measure
+
+    click.echo(json.dumps(measure(report)))
+
+
 def task_of(name: str, sizes: str, rounds: int, over: float, folder: str) -> Task:
     """The budget is the demand over `over`, but enough for the largest circuit."""
     circuits = make([int(size) for size in sizes.split(",")], default_folder(), report)
