@@ -157,6 +157,7 @@ class Scheduler(Queries):
             helps = estimate.crowded(device.device.memory_bytes, device.busy)
         if helps:
             work.come_again(record, now_s)
+            self._fail_what_never_fits(now_s)  # the budget may have shrunk since its admission
         else:
             work.end(record, DeviceOutOfMemory if record.state is PartitionState.STOPPING else Failed, now_s)
             why = f"{record.id} was alone on its device, whose memory was too little for it"

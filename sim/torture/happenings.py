@@ -111,6 +111,7 @@ class Happenings(Holdings):
         expected.device_bytes = share_bytes if share_bytes > expected.device_bytes else own_bytes
         self.ended_now = None
         self.line.come_again(held.id, held.job.job, held.place, held.rank, self.now_s)
+        self._fail_what_never_fits()
 
     def _proved(self, event: Proved) -> None:
         held = self.partitions[event.partition]
