@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -12,6 +13,9 @@ import kernels  # noqa: F401 chooses the folder of compiled kernels, before the 
 # A busy machine, or a kernel that is compiled at its first example, is no failure.
 settings.register_profile("cuzk", deadline=None)
 settings.load_profile("cuzk")
+
+# A shell's background job ignores interrupts, and so would every command that its tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

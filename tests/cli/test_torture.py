@@ -52,7 +52,10 @@ def test_an_interrupt_ends_it_at_once_with_a_word() -> None:
         assert process.stderr is not None
         assert "torturing" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        rest = process.communicate(timeout=60)
+        try:
+            rest = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert rest[1].endswith("cuzk: interrupted\n")
     assert "Traceback" not in rest[1]
