@@ -89,11 +89,14 @@ class Admission:
         return None
 
     def _release_one(self, now_s: float, forced: bool) -> bool:
-        """Let a group that gathers into the line: one that fits as it is, or any if nothing else goes on."""
-        waiting = self._work.waiting
-        most_bytes = self._room.most_bytes(now_s, True) if forced else self._room.free_bytes()
+        """Let a group that gathers into the line: one that fits as it is, or any if nothing else goes on.
+
+        Whether it fits is asked of the whole budget: a greater share is asked for those in the line only.
+        """
+        waiting, room = self._work.waiting, self._room
+        most_bytes = room.unshared_bytes(forced)
         for group in waiting.gathering.fitting(most_bytes, False, True, waiting.last_rank):
-            if not forced or self._room.evictions_for(group) is not None:
+            if not forced or room.evictions_for(group) is not None or not waiting.line.blocks:
                 waiting.release(group, now_s)
                 return True
         return False

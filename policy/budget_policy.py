@@ -43,6 +43,10 @@ class RoomInBytes:
     def free_bytes(self) -> int:
         return -self._budget.lacking(0)
 
+    def unshared_bytes(self, forced: bool) -> int:
+        idle_bytes = self._cache.idle_bytes if forced else 0
+        return self._total_bytes - self._budget.reserved_bytes + idle_bytes
+
     def wanted(self, least_bytes: int) -> None:
         at_s = self._cache.next_old_s()
         if at_s is not None and self._budget.lacking(least_bytes) <= self._cache.idle_bytes:

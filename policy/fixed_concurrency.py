@@ -33,6 +33,9 @@ class RoomInNumber:
     def free_bytes(self) -> int:
         return self.most_bytes(0.0, False)
 
+    def unshared_bytes(self, _forced: bool) -> int:
+        return self.free_bytes()
+
     def wanted(self, _least_bytes: int) -> None:
         return None
 

@@ -28,6 +28,9 @@ class Room(Protocol):
     def free_bytes(self) -> int:
         """As `most_bytes`, with no entry evicted."""
 
+    def unshared_bytes(self, forced: bool, /) -> int:
+        """As `free_bytes`, or `forced` as `most_bytes`, were all of the budget this process's."""
+
     def wanted(self, least_bytes: int, /) -> None:
         """Nothing had room, and so much is the least needed: a reason to wake, if time alone makes it."""
 

@@ -1,6 +1,6 @@
 """Proofs of one circuit together, where apart they would have keys evicted again and again."""
 
-from policy import Priority, Tick, WaitCause
+from policy import Priority, Shared, Tick, WaitCause
 from tests.policy.scenario import Scenario, circuit, limits, partition
 
 A, B = circuit("A", 10, 4), circuit("B", 10, 4)
@@ -66,6 +66,22 @@ def test_what_has_room_or_is_urgent_waits_for_no_batch() -> None:
     stage = with_a_idle(20, max_batch_size=9)
     stage.submit("x", circuit("X", 0, 6))
     assert stage.submit("b", B, priority=Priority.CRITICAL) == ["evict A", "admit b", "load B"]
+
+
+def test_what_has_room_in_a_greater_share_waits_for_no_batch() -> None:
+    """As when a process begins: it has no share of the budget yet, and asks for what its line wants."""
+    stage = Scenario(limits(20, max_batch_size=9))
+    stage.send(Shared(0))
+    assert stage.submit("a", A) == []
+    wanted = stage.policy.wanted_share(0.0)
+    assert wanted is not None
+    assert stage.send(Shared(wanted.least_bytes)) == ["admit a", "load A"]
+    stage.send(Shared(5))  # while a still works
+    stage.load("A")
+    stage.finish("a")
+    assert stage.submit("b", B) == []  # nothing else goes on
+    assert stage.policy.wait_cause(partition("b")) is WaitCause.SHARE
+    assert stage.send(Shared(14))[-2:] == ["admit b", "load B"]
 
 
 def test_a_batch_goes_through_before_others_have_their_turn() -> None:
