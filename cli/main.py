@@ -7,7 +7,6 @@ do not pay for Prefect, SQLAlchemy or the compiler.
 from __future__ import annotations
 
 import errno
-import os
 import signal
 import sys
 from types import FrameType
@@ -20,6 +19,7 @@ from cli.history import history
 from cli.prove import prove
 from cli.setup import setup
 from cli.sim import sim
+from cli.streams import lead_nowhere, replace_missing
 from cli.torture import torture
 from cli.ui import ui
 from cli.verify import verify
@@ -54,6 +54,7 @@ for command in (prove, verify, setup, vkey, bench, sim, torture, history, ui, wa
 
 def main() -> None:
     """Run the command line; the process ends with 0, 1 (a check failed), 2 (bad input) or 130."""
+    replace_missing()
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         cli.main(standalone_mode=False)
@@ -64,11 +65,11 @@ def main() -> None:
         _end("interrupted", INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output is gone; what was asked for is done or undone already.
-        _drop_stdout()
+        lead_nowhere(sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            _drop_stdout()  # or its rest would fail once more as the process ends
+            lead_nowhere(sys.stdout.fileno())  # or its rest would fail once more as the process ends
             _end(f"cannot write the output ({error.strerror}): make space where it goes", BAD_INPUT)
         if not _is_refusal(error):
             raise
@@ -80,10 +81,6 @@ def _is_refusal(error: Exception) -> bool:
     # Who raised it has imported its module; nothing slow is imported to find out who did not.
     known = [(sys.modules.get(module), name) for module, name in REFUSALS.items()]
     return isinstance(error, tuple(getattr(module, name) for module, name in known if module is not None))
-
-
-def _drop_stdout() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _end(message: str, status: int) -> NoReturn:

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
+from cli.streams import lead_nowhere
 from groth16.errors import InputError
 from groth16.output import is_stdout
 
@@ -108,7 +109,7 @@ def say(message: str) -> None:
     try:
         print(message, file=sys.stderr, flush=True)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        lead_nowhere(sys.stderr.fileno())
 
 
 def conclude(result: str, *written: Path) -> None:
