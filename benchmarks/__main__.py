@@ -15,7 +15,7 @@ from benchmarks.run import SUITES, plan, run
 from groth16.errors import InputError
 from kernels.fields import CURVES
 
-CIRCUITS = "sha256:62528,sha256:156320,dense:130000,dense:1048576"
+CIRCUITS = "sha256:62528,sha256:156320,dense:130000,dense:1048574"
 BAD_INPUT = 2
 FILE = click.Path(path_type=Path)
 

@@ -55,6 +55,7 @@ def _machine(result: Result) -> str:
         f"load {told['load_before']} before. Python {told['python']}, numba {told['numba']}, "
         f"numpy {told['numpy']}; commit {told['commit']}, {told['measured_at']}.\n",
         f"{', '.join(f'{name} {version}' for name, version in sorted(result.versions.items()))}.\n",
+        f"{told['note']}\n" if "note" in told else "",  # of whoever puts results together
         BUSY if float(told["load_before"]) > BUSY_LOAD * told["cores"] else "",
         *(f"Without {name}: {why}\n" for name, why in sorted(result.missing.items())),
         _bars(result),
