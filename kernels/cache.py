@@ -13,14 +13,17 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, wraps
 from importlib.metadata import PackageNotFoundError, version
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 log = logging.getLogger("cuzk.kernels")
+CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
 @cache
@@ -130,15 +133,16 @@ def _warn_once(message: str) -> None:
 
 
 def let_processes_share() -> None:
-    """Make numba save one compiled function at a time, of all processes that use the folder.
+    """Make numba save one compiled function at a time, of all that use the folder, and load no other.
 
     It reads a kernel's index, picks a free number, writes the index and then a file of that number. Two
     processes that compile a kernel for different types at once would pick the same number, and a later one
-    could load machine code for other types than it asked for.
+    could load machine code for other types than it asked for. So could one after a power cut between the two
+    writes: what is saved has its key with it.
     """
     from numba.core.caching import IndexDataCacheFile
 
-    save = IndexDataCacheFile.save
+    save, load = IndexDataCacheFile.save, IndexDataCacheFile.load
 
     @wraps(save)
     def save_alone(self: Any, key: Any, data: Any) -> None:
@@ -146,8 +150,64 @@ def let_processes_share() -> None:
         try:
             with (folder / "saving.lock").open("w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                save(self, key, data)  # type: ignore[no-untyped-call]  # numba's
+                save(self, key, (key, data))  # type: ignore[no-untyped-call]  # numba's
         except OSError as error:  # the disk is full: this costs compiling once more, and no proof
             _warn_once(f"{folder}: compiled kernels cannot be kept ({error.strerror})")
 
+    @wraps(load)
+    def load_same(self: Any, key: Any) -> Any:
+        saved_key, data = load(self, key) or (None, None)  # type: ignore[no-untyped-call]  # numba's
+        return data if saved_key == key else None
+
     IndexDataCacheFile.save = save_alone  # type: ignore[method-assign]
+    IndexDataCacheFile.load = load_same  # type: ignore[method-assign]
+    _check_files(IndexDataCacheFile)
+
+
+def _check_files(files: Any) -> None:
+    """Make numba's class end each file with a checksum, and take one that is damaged for one not there.
+
+    numba neither flushes what it writes to the disk nor checks what it reads, and damaged bitcode is an error
+    only long after it was loaded.
+    """
+    open_for_write, load_index, load_data = files._open_for_write, files._load_index, files._load_data
+
+    @contextmanager
+    def open_with_checksum(self: Any, path: str) -> Iterator[BytesIO]:
+        with open_for_write(self, path) as file:
+            content = BytesIO()
+            yield content
+            file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
+
+    @wraps(load_index)
+    def load_sound_index(self: Any) -> Any:
+        return load_index(self) if _is_sound(Path(self._index_path)) else {}
+
+    @wraps(load_data)
+    def load_sound_data(self: Any, name: str) -> Any:
+        if not _is_sound(Path(self._data_path(name))):
+            raise FileNotFoundError(name)  # numba then compiles
+        return load_data(self, name)
+
+    files._open_for_write = open_with_checksum
+    files._load_index = load_sound_index
+    files._load_data = load_sound_data
+
+
+def _is_sound(path: Path) -> bool:
+    """Whether the file is there as it was written. One that is damaged is removed, in a word and for good."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        content = b""
+    if hashlib.sha256(content[:-CHECKSUM_BYTES]).digest() == content[-CHECKSUM_BYTES:]:
+        return True
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    _warn_once(f"{folder}: has damaged files; their kernels are compiled again")
+    with suppress(OSError):
+        path.unlink()
+        for note in folder.glob("*.done"):  # they say more than is true now
+            note.unlink()
+    return False

@@ -162,8 +162,61 @@ for number in range(40):
 def test_processes_that_compile_one_kernel_at_once_lose_and_mix_up_nothing(tmp_path):
     from numba.core.caching import IndexDataCacheFile
 
+    import kernels.cpu  # noqa: F401 — changes how files are loaded
+
     savers = [subprocess.Popen([sys.executable, "-c", SAVE_MANY, tmp_path, name], cwd=ROOT) for name in "abc"]
     assert [saver.wait() for saver in savers] == [0, 0, 0]
     file = IndexDataCacheFile(str(tmp_path), "kernel", "stamp")
     keys = [f"{name} {number}" for name in "abc" for number in range(40)]
     assert [file.load(key) for key in keys] == keys
+
+
+DAMAGES = {
+    "emptied": lambda _: b"",
+    "truncated": lambda content: content[: len(content) // 2],
+    "random": lambda content: bytes(17 * i % 251 for i in range(len(content))),
+    "one bit": lambda content: content[:-100] + bytes([content[-100] ^ 1]) + content[-99:],
+}
+USE = """
+import json, logging, os
+from pathlib import Path
+told = []
+logging.getLogger("cuzk.kernels").addFilter(lambda record: told.append(record.getMessage()))
+import kernels.cpu
+from numba import njit
+from used import triple
+folder = Path(os.environ["NUMBA_CACHE_DIR"])
+(folder / "prove bn254.done").touch()
+result = triple(14)
+noted = (folder / "prove bn254.done").exists()
+print(json.dumps([result, sum(triple.stats.cache_hits.values()), told, noted]))
+"""
+
+
+@pytest.mark.parametrize("kind", [".nbi", ".nbc"])
+def test_damaged_kernels_are_compiled_again_in_a_word(tree, kind):
+    (tree / "used.py").write_text(
+        "from numba import njit\n@njit(cache=True)\ndef triple(x):\n    return 3 * x\n"
+    )
+    home = tree / "home"
+    assert run_python(USE, tree, CUZK_HOME=str(home)) == [42, 0, [], True]
+    (file,) = home.rglob(f"used.*{kind}")
+    sound = file.read_bytes()
+    for damage in DAMAGES.values():
+        file.write_bytes(damage(sound))
+        result, hits, (told,), noted = run_python(USE, tree, CUZK_HOME=str(home))
+        assert (result, hits, noted) == (42, 0, False)
+        assert told.endswith("has damaged files; their kernels are compiled again")
+    assert run_python(USE, tree, CUZK_HOME=str(home)) == [42, 1, [], True]
+
+
+def test_what_was_saved_for_other_types_is_never_loaded(tmp_path):
+    from numba.core.caching import IndexDataCacheFile
+
+    import kernels.cpu  # noqa: F401 — changes how files are loaded
+
+    file = IndexDataCacheFile(str(tmp_path), "kernel", "stamp")
+    for key in "ab":
+        file.save(key, key)
+    (tmp_path / "kernel.1.nbc").replace(tmp_path / "kernel.2.nbc")
+    assert [file.load(key) for key in "ab"] == [None, None]
