@@ -87,7 +87,9 @@ def main() -> None:
         _end(error.format_message())
     except (ContestantError, InputError, OSError) as error:
         _end(str(error))
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__cause__, EOFError):
+            raise error.__cause__ from None  # a fault, which click takes for an interrupt
         _end("interrupted")
 
 

@@ -16,6 +16,7 @@ import click
 
 from cli.bench import bench
 from cli.history import history
+from cli.interrupts import is_interrupt
 from cli.prove import prove
 from cli.setup import setup
 from cli.sim import sim
@@ -57,26 +58,36 @@ def main() -> None:
     replace_missing()
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        cli.main(standalone_mode=False)
-        sys.stdout.flush()
+        _run()
     except click.ClickException as error:
         _end(error.format_message(), error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except KeyboardInterrupt:
         _end("interrupted", INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output is gone; what was asked for is done or undone already.
         lead_nowhere(sys.stdout.fileno())
         sys.exit(1)
-    except Exception as error:
+    except (Exception, BaseExceptionGroup) as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             lead_nowhere(sys.stdout.fileno())  # or its rest would fail once more as the process ends
             _end(f"cannot write the output ({error.strerror}): make space where it goes", BAD_INPUT)
-        if not _is_refusal(error):
-            raise
-        _end(str(error), BAD_INPUT)
+        if _is_refusal(error):
+            _end(str(error), BAD_INPUT)
+        if is_interrupt(error):
+            _end("interrupted", INTERRUPTED)
+        raise
 
 
-def _is_refusal(error: Exception) -> bool:
+def _run() -> None:
+    try:
+        cli.main(standalone_mode=False)
+    except click.Abort as abort:
+        # Click's word for an interrupt, and just as well for an EOFError, which is a fault.
+        raise abort.__cause__ or KeyboardInterrupt from None
+    sys.stdout.flush()
+
+
+def _is_refusal(error: BaseException) -> bool:
     """Whether a room refused what the user gave, in a sentence meant for the user."""
     # Who raised it has imported its module; nothing slow is imported to find out who did not.
     known = [(sys.modules.get(module), name) for module, name in REFUSALS.items()]

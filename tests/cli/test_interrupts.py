@@ -1,0 +1,100 @@
+"""Interrupts inside of library code, and what is only taken for one."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from pydantic import BaseModel, model_serializer
+from pydantic_core import PydanticSerializationError
+
+from cli.interrupts import is_interrupt
+from cli.main import cli, main
+
+ROOT = Path(__file__).parents[2]
+
+
+class Interrupted(BaseModel):
+    @model_serializer
+    def fail(self) -> str:
+        raise KeyboardInterrupt
+
+
+def wrapped() -> None:
+    Interrupted().model_dump()
+
+
+def hidden() -> None:
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        raise ValueError("could not import") from None
+
+
+def worded() -> None:
+    raise PydanticSerializationError("Error calling function `fail`: KeyboardInterrupt")
+
+
+def grouped() -> None:
+    raise BaseExceptionGroup("of tasks", [ValueError("no"), KeyboardInterrupt()])
+
+
+def looped() -> None:
+    error = ValueError("its own cause")
+    raise error from error
+
+
+def ended() -> None:
+    raise EOFError("the file ends too early")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, work: object) -> None:
+    """`cuzk work` in this process."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setitem(cli.commands, "work", click.Command("work", callback=work))  # type: ignore[arg-type]
+    monkeypatch.setattr(sys, "argv", ["cuzk", "work"])
+    try:
+        main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize("work", [wrapped, hidden, worded, grouped])
+def test_an_interrupt_that_a_library_wraps_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], work: object
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        run(monkeypatch, work)
+    assert end.value.code == 130
+    assert capsys.readouterr().err.strip() == "cuzk: interrupted"
+
+
+@pytest.mark.parametrize(("work", "kind"), [(ended, EOFError), (looped, ValueError)])
+def test_a_fault_is_no_interrupt(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    work: object,
+    kind: type[Exception],
+) -> None:
+    with pytest.raises(kind) as caught:
+        run(monkeypatch, work)
+    assert not is_interrupt(caught.value)
+    assert "interrupted" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_a_library_works_ends_with_130(number: signal.Signals) -> None:
+    code = (
+        "import os, sys, click; from pydantic import BaseModel, model_serializer; import cli.main as m\n"
+        "class Slow(BaseModel):\n"
+        "    @model_serializer\n"
+        f"    def wait(self): os.kill(os.getpid(), {int(number)})\n"
+        "m.cli.add_command(click.Command('work', callback=lambda: Slow().model_dump()))\n"
+        "sys.argv = ['cuzk', 'work']; m.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (130, "cuzk: interrupted")
