@@ -18,8 +18,9 @@ ANSWER_WITHIN_S = 2.0
 class Watchdog:
     """A thread that looks whether `progress` has changed, between start() and stop().
 
-    After `stall_s` without a change it logs what `explain` says, asked on the event loop, and where each
-    thread is; then again after twice as long, and so on. `explain` gives no line where nothing is to be done.
+    After `stall_s` without a change it logs what `explain` says, asked on the event loop, as an error; and
+    where each thread is as information, which goes to the run's log file alone. Then again after twice as
+    long, and so on. `explain` gives no line where nothing is to be done.
     """
 
     def __init__(self, progress: Callable[[], int], explain: Callable[[], list[str]], stall_s: float) -> None:
@@ -48,7 +49,8 @@ class Watchdog:
             elif still_s >= report_after_s:
                 report_after_s *= 2
                 if (lines := self._ask()) and not self._stop.is_set():
-                    log.error("nothing has got on for %.0f s\n%s\n%s", still_s, "\n".join(lines), stacks())
+                    log.error("nothing has got on for %.0f s\n%s", still_s, "\n".join(lines))
+                    log.info("where each thread is:\n%s", stacks())
 
     def _ask(self) -> list[str]:
         answer: concurrent.futures.Future[list[str]] = concurrent.futures.Future()

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from config import TimeoutsConfig
+from config import LoggingConfig, TimeoutsConfig
 from engine import CircuitSpec, Engine, ProofRequest, stages
 from engine.watchdog import Watchdog
+from flows.logs import run_log
 from tests.engine.support import CONFIG, limits_for, run, until
 
 
@@ -33,7 +34,7 @@ def test_a_stalled_run_is_explained_once_and_then_ever_less_often(
             for each in ids:
                 await running.result(each)
 
-    with caplog.at_level(logging.ERROR, "cuzk.engine"):
+    with caplog.at_level(logging.INFO, "cuzk.engine"):
         run(steps())
     assert "a: " in caplog.text
     assert "b: " in caplog.text
@@ -51,9 +52,31 @@ def test_a_blocked_event_loop_is_named(caplog: pytest.LogCaptureFixture) -> None
         blocked.wait(4)  # on the loop's own thread
         await asyncio.to_thread(dog.stop)
 
-    asyncio.run(steps())
+    with caplog.at_level(logging.INFO, "cuzk.engine"):
+        asyncio.run(steps())
     assert "the event loop does not answer" in caplog.text
     assert "test_watchdog.py" in caplog.text
+
+
+def test_where_the_threads_are_is_for_the_log_file_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.log"
+
+    async def steps() -> None:
+        dog = Watchdog(lambda: 0, lambda: ["waits for memory that other processes hold"], 0.05)
+        with run_log(path, LoggingConfig()):
+            dog.start()
+            await until(lambda: "thread MainThread" in path.read_text())
+            await asyncio.to_thread(dog.stop)
+
+    asyncio.run(steps())
+    told, written = capsys.readouterr().err, path.read_text()
+    for words in ("nothing has got on for", "waits for memory that other processes hold"):
+        assert words in told
+        assert words in written
+    assert "thread " not in told
+    assert ".py" not in told
 
 
 def test_nothing_to_do_is_no_stall(caplog: pytest.LogCaptureFixture) -> None:
