@@ -7,6 +7,7 @@ do not pay for Prefect, SQLAlchemy or the compiler.
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import sys
 from types import FrameType
@@ -47,6 +48,17 @@ def cli() -> None:
     Try `cuzk bench batch --type merkle --count 3 --concurrency 3` for a first batch of a bundled
     circuit. For a circuit of your own: `cuzk setup`, `cuzk prove`, `cuzk verify`.
     """
+    if "CUZK_LANES" in os.environ:
+        _check_lane_choice()
+
+
+def _check_lane_choice() -> None:
+    from kernels.lane_choice import check_lane_choice, lane_choice
+
+    try:
+        check_lane_choice(lane_choice())
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
 
 
 for command in (prove, verify, setup, vkey, bench, sim, torture, history, ui, warmup):

@@ -22,6 +22,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from kernels.lane_choice import lane_choice
+
 log = logging.getLogger("cuzk.kernels")
 CHECKSUM_BYTES = hashlib.sha256().digest_size
 
@@ -122,8 +124,8 @@ def _processor_hash() -> str:
     """8 hex digits over what numba keeps code apart by, and what chooses kernels."""
     from llvmlite import binding
 
-    chosen = [os.environ.get(name, "") for name in ("CUZK_LANES", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
-    parts = [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten(), *chosen]
+    chosen = [os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
+    parts = [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten(), lane_choice(), *chosen]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
 
 

@@ -1,6 +1,5 @@
 """numba types of lanes: the token `LaneField`, vectors and elements, and which fields have lanes here."""
 
-import os
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -20,10 +19,11 @@ from kernels.cpu.lane_field import LaneField, supports
 from kernels.cpu.lane_sums import halves
 from kernels.cpu.tokens import TokenType, field_type
 from kernels.fields import Field, QuadraticField
+from kernels.lane_choice import check_lane_choice, lane_choice
 
 # ruff: noqa: ARG001 — numba's signatures
 
-CHOICE = os.environ.get("CUZK_LANES", "auto")  # or "off", or "emulated"
+CHOICE = lane_choice()
 
 
 def lanes_of(field: Field | QuadraticField) -> LaneField | None:
@@ -36,8 +36,7 @@ def lanes_of(field: Field | QuadraticField) -> LaneField | None:
 
 @cache
 def _lanes(field: Field | QuadraticField, choice: str) -> LaneField | None:
-    if choice not in ("auto", "off", "emulated"):
-        raise ValueError(f"CUZK_LANES is {choice!r}, expected auto, off or emulated")
+    check_lane_choice(choice)
     if choice == "off" or not supports(field) or (choice == "auto" and not ifma.available()):
         return None
     return LaneField(field, emulated=choice == "emulated")

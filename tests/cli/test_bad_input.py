@@ -16,6 +16,17 @@ ROOT = Path(__file__).parents[2]
 BUNDLED = examples.CIRCUITS["multiplier"]
 
 
+@pytest.mark.parametrize("command", ["prove", "verify", "warmup", "history"])
+@pytest.mark.parametrize("value", ["AUTO", "nonsense"])
+def test_a_wrong_choice_of_kernels_is_refused_by_every_command(cuzk: Cuzk, command: str, value: str) -> None:
+    said = refused(cuzk(command, env={**os.environ, "CUZK_LANES": value}))
+    assert said == f"cuzk: CUZK_LANES is '{value}', expected auto, off or emulated"
+
+
+def test_an_empty_choice_of_kernels_is_none(cuzk: Cuzk) -> None:
+    assert "no run" in refused(cuzk("history", "show", "nothing", env={**os.environ, "CUZK_LANES": ""}))
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -145,6 +145,7 @@ def test_what_was_compiled_for_another_processor_is_not_for_this_one(tree):
     here = run_python(NOTE, tree)
     assert run_python(NOTE, tree) == here
     assert run_python(NOTE, tree, CUZK_LANES="off") != here
+    assert run_python(NOTE, tree, CUZK_LANES="auto") == run_python(NOTE, tree, CUZK_LANES="") == here
     assert run_python(NOTE, tree, NUMBA_CPU_NAME="generic") != here
 
 
