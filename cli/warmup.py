@@ -25,7 +25,7 @@ def warmup(curve: str | None, purpose: str | None) -> None:
     """
     started_s = time.monotonic()
 
-    from engine.compiling import compile_all
+    from engine.compiling import compile_ahead
     from engine.errors import EngineError
     from kernels.cache import unwritable_folder
 
@@ -33,6 +33,6 @@ def warmup(curve: str | None, purpose: str | None) -> None:
         raise EngineError(f"{unwritable}: cannot be written; set CUZK_HOME to a folder that can")
     curves = CURVES if curve is None else (curve,)
     purposes = PURPOSES if purpose is None else (purpose,)
-    compile_all([(each, name) for name in curves for each in purposes], say)
+    compile_ahead([(each, name) for name in curves for each in purposes], say)
     conclude(f"kernels for {' and '.join(curves)} compiled in {time.monotonic() - started_s:.1f} s")
     leave()

@@ -1,25 +1,29 @@
 """Compiling kernels ahead, in processes side by side, with a word on how far it is."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import FrameType
 
 import kernels
 from engine.alone import alone
 from engine.errors import EngineError
 from engine.words import telling
 from groth16.zkey import read_header
-from kernels.cache import note_of, unwritable_folder
+from kernels.cache import UNKEPT, note_of, unwritable_folder
 
 Report = Callable[[str], None]
 Step = tuple[str, str, str]  # curve, purpose and step, as in `kernels.cpu.warmup.STEPS`
 
 PROCESS_BYTES = 1 << 29  # what a process takes while it compiles the largest kernels is 0.3 GB
+STOPPING = (signal.SIGINT, signal.SIGTERM)
 MOST_PROCESSES = 4  # more would wait for the largest kernel
 WORKER = "from kernels.cpu.warmup import work; work()"
 
@@ -51,8 +55,20 @@ def compile_once(purpose: str, curve: str, report: Report) -> None:
         report(f"compiling as the work goes on: {error}")
 
 
+def compile_ahead(wanted: list[tuple[str, str]], report: Report) -> None:
+    """`compile_all`, also what is noted as compiled; waits for other processes that compile any of it."""
+    with ExitStack() as locks:
+        for purpose, curve in sorted(wanted):  # in one order, or two processes could wait for each other
+            lock_path = note_of(f"{purpose} {curve}").with_suffix(".lock")
+            locks.enter_context(alone(lock_path, f"compiling kernels for {curve}", report))
+        compile_all(wanted, report)
+
+
 def compile_all(wanted: list[tuple[str, str]], report: Report) -> None:
-    """Compile for pairs of purpose and curve; raises EngineError where a compiling process fails."""
+    """Compile for pairs of purpose and curve, and note it.
+
+    Raises EngineError where a compiling process fails or cannot keep what it compiled.
+    """
     from engine.limits import memory, threads
     from kernels.cpu.warmup import STEPS
 
@@ -89,6 +105,9 @@ def _compile(worker: "subprocess.Popen[str]", todo: "deque[Step]", running: list
         except BrokenPipeError:
             answer = ""
         running.remove(step)
+        if answer.startswith(f"{line}{UNKEPT}"):
+            todo.clear()
+            raise EngineError(answer.removeprefix(f"{line}{UNKEPT}"))
         if answer != line:
             todo.clear()
             raise EngineError(
@@ -101,19 +120,53 @@ def _workers(count: int) -> Iterator[list["subprocess.Popen[str]"]]:
     root = str(Path(kernels.__file__).parents[1])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     started: list[subprocess.Popen[str]] = []
+    with _killed_at_signals(started):
+        try:
+            for _ in range(count):
+                worker = subprocess.Popen(
+                    [sys.executable, "-c", WORKER],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    env={**os.environ, "PYTHONPATH": path},
+                    start_new_session=True,  # a Ctrl-C in the terminal is for this process, which ends them
+                )
+                started.append(worker)
+            yield started
+        finally:
+            _kill(started)
+            for worker in started:
+                worker.communicate()
+
+
+def _kill(workers: list["subprocess.Popen[str]"]) -> None:
+    for worker in workers:
+        worker.kill()
+
+
+@contextmanager
+def _killed_at_signals(workers: list["subprocess.Popen[str]"]) -> Iterator[None]:
+    """Inside the block, whatever SIGINT and SIGTERM do, they kill the workers first.
+
+    A signal that comes while another is being answered breaks off whatever that one's exception has come to,
+    a `finally` too: threads would then be waited for whose workers go on for as long as their steps take.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are handled in the main thread only
+        return
+    before = {number: signal.getsignal(number) for number in STOPPING}
+
+    def kill_first(number: int, frame: FrameType | None) -> None:
+        _kill(workers)
+        handler = before[signal.Signals(number)]
+        assert callable(handler)
+        handler(number, frame)
+
+    handled = [number for number, handler in before.items() if callable(handler)]
+    for number in handled:
+        signal.signal(number, kill_first)
     try:
-        for _ in range(count):
-            worker = subprocess.Popen(
-                [sys.executable, "-c", WORKER],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                env={**os.environ, "PYTHONPATH": path},
-                start_new_session=True,  # a Ctrl-C in the terminal is for this process, which then ends them
-            )
-            started.append(worker)
-        yield started
+        yield
     finally:
-        for worker in started:
-            worker.kill()
-            worker.communicate()
+        for number in handled:
+            signal.signal(number, before[number])

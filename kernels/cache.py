@@ -25,6 +25,7 @@ from typing import Any
 from kernels.lane_choice import lane_choice
 
 log = logging.getLogger("cuzk.kernels")
+UNKEPT = " unkept: "  # before the reason, where a process that compiles could not keep a kernel
 CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
@@ -129,6 +130,14 @@ def _processor_hash() -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
 
 
+_failed_saves: list[str] = []
+
+
+def failed_save() -> str | None:
+    """What to say of the first kernel that this process compiled and could not keep; None: all are kept."""
+    return _failed_saves[0] if _failed_saves else None
+
+
 @cache
 def _warn_once(message: str) -> None:
     log.warning(message)
@@ -154,7 +163,9 @@ def let_processes_share() -> None:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 save(self, key, (key, data))  # type: ignore[no-untyped-call]  # numba's
         except OSError as error:  # the disk is full: this costs compiling once more, and no proof
-            _warn_once(f"{folder}: compiled kernels cannot be kept ({error.strerror})")
+            message = f"{folder}: compiled kernels cannot be kept ({error.strerror})"
+            _failed_saves.append(message)
+            _warn_once(message)
 
     @wraps(load)
     def load_same(self: Any, key: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.cache import UNKEPT, failed_save
 from kernels.cpu.curve import add_points, first_not_on_curve, in_subgroup, multiply_point, negate_point
 from kernels.cpu.fixed_base import multiply_generator
 from kernels.cpu.msm import msm
@@ -105,6 +106,8 @@ STEPS: dict[str, dict[str, Step]] = {
 def work() -> None:
     """A process that compiles: a line of stdin is "CURVE PURPOSE STEP", and a line of stdout says it is done.
 
+    Where a kernel could not be kept that line goes on with `UNKEPT` and why.
+
     It ends with its input, and so with the process that asked, also in the middle of a step.
     """
     lines: SimpleQueue[str] = SimpleQueue()
@@ -113,7 +116,8 @@ def work() -> None:
         line = lines.get()
         curve, purpose, step = line.split(" ", 2)
         STEPS[purpose][step](CURVES[curve])
-        print(line, flush=True)
+        unkept = failed_save()
+        print(line if unkept is None else f"{line}{UNKEPT}{unkept}", flush=True)
 
 
 def _read(lines: SimpleQueue[str]) -> None:

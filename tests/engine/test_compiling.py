@@ -1,19 +1,34 @@
 """Kernels compiled ahead are those that proofs, checks and setups use; nothing of it stays running."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from engine import EngineError, compiling
-from engine.compiling import compile_all, compile_once
+from engine.alone import alone
+from engine.compiling import compile_ahead, compile_all, compile_once
 from kernels.cache import note_of
 from tests.engine.support import COMPILES_NOTHING, ROOT
 
+SAVING = """
+from kernels.cpu import warmup
+from numba.core.caching import IndexDataCacheFile
+warmup.STEPS["prove"]["save"] = lambda _: IndexDataCacheFile("nowhere", "kernel", "stamp").save("a", "a")
+warmup.work()
+"""
+UNKEPT = """
+import sys
+for line in sys.stdin:
+    print(line.strip(), "unkept: /there: compiled kernels cannot be kept (No space left)", flush=True)
+"""
 FAILING = "import sys\nsys.stdin.readline(); sys.exit(3)"
 
 
@@ -73,6 +88,73 @@ def test_who_comes_second_waits_and_compiles_nothing(monkeypatch: pytest.MonkeyP
     first.join()
     assert "another process is compiling kernels for bn254; waiting for it" in told
     assert calls == [[("prove", "bn254")]]
+
+
+def test_what_cannot_be_kept_is_told_and_not_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "WORKER", UNKEPT)
+    told: list[str] = []
+    with pytest.raises(EngineError, match=r"^/there: compiled kernels cannot be kept \(No space left"):
+        compile_all([("prove", "bn254")], told.append)
+    compile_once("prove", "bn254", told.append)
+    assert told[-1].startswith("compiling as the work goes on: /there: compiled kernels cannot be kept")
+    assert not note_of("prove bn254").exists()
+
+
+def test_a_worker_says_what_it_could_not_keep() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SAVING], input="bn254 prove save\n", cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.stdout.startswith("bn254 prove save unkept: ")
+    assert "compiled kernels cannot be kept (No such file or directory)" in done.stdout
+
+
+def test_who_compiles_ahead_waits_for_who_does_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, told = [("verify", "bn254"), ("prove", "bn254")], list[str]()
+    monkeypatch.setattr(compiling, "compile_all", lambda *_: done.append(len(told)))
+    done: list[int] = []
+    with ExitStack() as locks:
+
+        def report(line: str) -> None:
+            told.append(line)
+            locks.close()
+
+        lock_path = note_of("prove bn254").with_suffix(".lock")
+        locks.enter_context(alone(lock_path, "compiling kernels for bn254", report))
+        compile_ahead(held, report)
+    assert told == ["another process is compiling kernels for bn254; waiting for it"]
+    assert done == [1]
+
+
+def test_a_second_signal_that_breaks_off_the_end_leaves_no_worker_running(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiling, "WORKER", "import sys, time; sys.stdin.readline(); time.sleep(5)")
+    workers, kill, compile_steps = list[Any](), compiling._kill, compiling._compile
+
+    def broken_off(_workers: object) -> None:
+        monkeypatch.setattr(compiling, "_kill", kill)
+        raise KeyboardInterrupt
+
+    def first(*_: object) -> None:
+        monkeypatch.setattr(compiling, "_kill", broken_off)
+        raise KeyboardInterrupt
+
+    def interrupt(worker: Any, *arguments: Any) -> None:
+        workers.append(worker)
+        if len(workers) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        compile_steps(worker, *arguments)
+
+    monkeypatch.setattr("engine.limits.threads", lambda _: 2)
+    monkeypatch.setattr(compiling, "_compile", interrupt)
+    before = signal.signal(signal.SIGINT, first)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compile_all([("prove", "bn254")], lambda _: None)
+        assert signal.getsignal(signal.SIGINT) is first
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert [worker.wait() for worker in workers] == [-signal.SIGKILL] * 2
 
 
 def test_words_name_what_is_compiled() -> None:
