@@ -52,7 +52,8 @@ def find_invalid(vk: VerificationKey, claims: Sequence[Claim]) -> list[int]:
     Only if that fails, each is checked alone.
     """
     for public, proof in claims:
-        check_signals(vk, public, proof)
+        check_curve(vk, proof)
+        check_signals(vk, public)
     if len(claims) > 1 and _hold(vk, claims, [1 + secrets.randbits(_WEIGHT_BITS) for _ in claims]):
         return []
     return [index for index, claim in enumerate(claims) if not _hold(vk, [claim], [1])]
@@ -78,12 +79,16 @@ def _sum(curve: Curve, points: Point, scalars: Sequence[int]) -> Point:
     return msm(curve.g1, points, reduced, serial)
 
 
-def check_signals(vk: VerificationKey, public: Sequence[int], proof: Proof) -> None:
-    """Refuse, with InputError, what must not reach the equation."""
+def check_curve(vk: VerificationKey, proof: Proof) -> None:
+    """Refuse, with InputError, a proof on another curve than the key."""
     if proof.curve is not vk.curve:
         raise InputError(
             f"the proof is on {proof.curve.name}, the verification key on {vk.curve.name}: they must match"
         )
+
+
+def check_signals(vk: VerificationKey, public: Sequence[int]) -> None:
+    """Refuse, with InputError, signals that must not reach the equation."""
     n_public, modulus = len(vk.ic) - 1, vk.curve.fr.modulus
     if len(public) != n_public:
         raise InputError(f"{len(public)} public signals given, the verification key expects {n_public}")

@@ -68,7 +68,26 @@ def test_several_proofs_at_once_and_the_wrong_ones_named(cuzk: Cuzk, files: File
     assert [line.split(":")[1].strip() for line in lines] == [str(copy) for copy in copies]
     assert "has no proof" in refused(cuzk("verify", files.vkey, *right, wrong))
     more = edited(files.public, tmp_path / "more.json", lambda signals: signals.append("1"))
-    assert f"{copies[1]}: 2 public" in refused(cuzk("verify", files.vkey, *right, more, copies[1]))
+    assert f"{more}: 2 public" in refused(cuzk("verify", files.vkey, *right, more, copies[1]))
+
+
+def test_no_bad_file_hides_another(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    off = edited(files.proof, tmp_path / "off.json", lambda proof: proof["pi_a"].__setitem__(0, "3"))
+    more = edited(files.public, tmp_path / "more.json", lambda signals: signals.append("1"))
+    wrong = edited(files.public, tmp_path / "wrong.json", lambda signals: signals.__setitem__(0, "43"))
+    (text := tmp_path / "text.json").write_text("no JSON")
+    (invalid := tmp_path / "invalid.json").write_bytes(files.proof.read_bytes())
+    pairs = [files.public, off, more, files.proof, wrong, invalid, files.public, files.proof, text, off]
+    done = cuzk("verify", files.vkey, *pairs)
+    assert (done.returncode, done.stdout) == (2, "")
+    lines = done.stderr.splitlines()
+    assert [line.split(":")[1].strip() for line in lines] == [
+        str(each) for each in (off, more, text, invalid)
+    ]
+    for line, words in zip(
+        lines, ("is not a point", "2 public signals", "no valid JSON", "not valid"), strict=True
+    ):
+        assert words in line
 
 
 def test_another_point_is_not_valid(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
@@ -96,6 +115,18 @@ def test_a_signal_plus_the_modulus_is_refused(cuzk: Cuzk, files: Files, tmp_path
         cuzk("verify", files.vkey, edited(files.public, tmp_path / "p.json", add_modulus), files.proof)
     )
     assert "public signal 0" in line
+
+
+def test_a_proof_of_another_curve_is_refused_by_name(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    def rename(proof: Any) -> None:
+        proof["curve"] = "bls12381" if proof["curve"] == "bn128" else "bn128"
+        for part, infinity in (("pi_a", ["0", "1", "0"]), ("pi_c", ["0", "1", "0"])):
+            proof[part] = infinity
+        proof["pi_b"] = [["0", "0"], ["1", "0"], ["0", "0"]]
+
+    other = edited(files.proof, tmp_path / "other.json", rename)
+    line = refused(cuzk("verify", files.vkey, files.public, other))
+    assert f"{other}: the proof is on" in line
 
 
 def test_arguments_in_another_order_are_refused(cuzk: Cuzk, files: Files) -> None:
