@@ -52,7 +52,9 @@ BATCH_OPTIONS = (
         help="Proofs submitted at a time; the memory budget decides how many of them run.",
     ),
     click.option(
-        "--budget", metavar="SIZE", help='Memory for everything, as "2GiB" (default: the settings\').'
+        "--budget",
+        metavar="SIZE",
+        help='Memory for everything, as "2GiB", or "auto" (default: the settings\').',
     ),
     click.option(
         "--partitions",

@@ -5,7 +5,6 @@ absolute: a relative one is taken from the file's folder.
 """
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -18,19 +17,16 @@ from config.units import parse_budget, parse_duration, parse_size
 Priority = Literal["critical", "high", "normal", "low"]
 
 
-def _size(value: object, parse: Callable[[str | int], int] = parse_size) -> int:
+def _size(value: object) -> int:
     if not isinstance(value, str | int):
         raise ConfigError(f'found {value!r}, expected a size such as "2GiB"')
-    return parse(value)
+    return parse_size(value)
 
 
-def _size_or_auto(value: object) -> int | str:
-    if value == "auto":
-        return "auto"
-    try:
-        return _size(value, parse_budget)
-    except ConfigError as error:
-        raise ConfigError(f'{error}, or "auto"') from error
+def _budget(value: object) -> int | str:
+    if not isinstance(value, str | int):
+        raise ConfigError(f'found {value!r}, expected a size such as "2GiB", or "auto"')
+    return parse_budget(value)
 
 
 def _count_or_auto(value: object) -> int | str:
@@ -96,7 +92,7 @@ class MemoryConfig(_Section):
     `ledger`: the file through which processes of this machine share the budget, or "off".
     """
 
-    total_budget: Annotated[int | Literal["auto"], BeforeValidator(_size_or_auto)] = "auto"
+    total_budget: Annotated[int | Literal["auto"], BeforeValidator(_budget)] = "auto"
     safety_margin: SizeBytes = 5 * 2**30
     eviction_min_idle: DurationS = 300.0
     ledger: Annotated[Path | Literal["off"], BeforeValidator(_path_or_off)] = Field(default_factory=ledger)
@@ -145,7 +141,7 @@ class PipelineConfig(_Section):
 
     enabled: bool = True
     synthesis_lookahead: Annotated[int | Literal["auto"], BeforeValidator(_count_or_auto)] = "auto"
-    synthesis_lookahead_bytes: Annotated[int | Literal["auto"], BeforeValidator(_size_or_auto)] = "auto"
+    synthesis_lookahead_bytes: Annotated[int | Literal["auto"], BeforeValidator(_budget)] = "auto"
     synthesis_concurrency: CountOrAuto = 0
 
 

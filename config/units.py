@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from typing import Literal
 
 from config.errors import ConfigError
 
@@ -44,10 +45,16 @@ def parse_size(text: str | int) -> int:
     return size_bytes
 
 
-def parse_budget(text: str | int) -> int:
-    """Bytes meant by `text`, as `parse_size`, and at least one. Raises ConfigError."""
-    if (size_bytes := parse_size(text)) == 0:
-        raise ConfigError(f'found {text!r}, expected a size above zero such as "2GiB"')
+def parse_budget(text: str | int) -> int | Literal["auto"]:
+    """Bytes meant by `text`, as `parse_size`, and at least one; or "auto" itself. Raises ConfigError."""
+    if text == "auto":
+        return "auto"
+    try:
+        size_bytes = parse_size(text)
+    except ConfigError as error:
+        raise ConfigError(f'{error}, or "auto"') from error
+    if size_bytes == 0:
+        raise ConfigError(f'found {text!r}, expected a size above zero such as "2GiB", or "auto"')
     return size_bytes
 
 

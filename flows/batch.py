@@ -38,7 +38,7 @@ class BatchParameters(BaseModel):
     budget: str | None = Field(
         None,
         title="Memory budget",
-        description='For keys and working memory together, such as "2GiB". Empty: the configuration file\'s.',
+        description='For keys and working memory together: "2GiB" or "auto". Empty: the file\'s.',
     )
     config: Path | None = Field(
         None,
@@ -61,10 +61,10 @@ def batch_config(parameters: BatchParameters, warn: Callable[[str], None]) -> Co
     if parameters.budget is None:
         return config
     try:
-        budget_bytes = parse_budget(parameters.budget)
+        budget = parse_budget(parameters.budget)
     except ConfigError as error:
         raise ConfigError(f"budget: {error}") from error
-    memory = config.memory.model_copy(update={"total_budget": budget_bytes})
+    memory = config.memory.model_copy(update={"total_budget": budget})
     return config.model_copy(update={"memory": memory})
 
 

@@ -30,7 +30,10 @@ def test_values_out_of_range_are_refused(wrong: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(
     ("budget", "expected"),
-    [("2 Gigs", "a size such as"), *((zero, "a size above zero") for zero in ("0", "0GiB", "0.1B"))],
+    [
+        ("2 Gigs", 'a size such as .*, or "auto"$'),
+        *((zero, "a size above zero") for zero in ("0", "0GiB", "0.1B")),
+    ],
 )
 def test_a_budget_that_is_no_size_or_nothing_is_refused_in_one_line(budget: str, expected: str) -> None:
     with pytest.raises(ConfigError, match=rf"^budget: found '{budget}', expected {expected}"):
@@ -52,6 +55,13 @@ def test_the_budget_takes_the_place_of_the_file_s_and_nothing_else(tmp_path: Pat
     assert given.memory.total_budget == 2 * 2**30
     assert given.memory.safety_margin == 2**30
     assert given.model_copy(update={"memory": own.memory}) == own
+
+
+def test_a_budget_may_be_auto_where_the_file_names_another(tmp_path: Path) -> None:
+    path = tmp_path / "cuzk.toml"
+    path.write_text('[memory]\ntotal_budget = "8GiB"\n')
+    parameters = BatchParameters(circuit="merkle", config=path, budget="auto")
+    assert batch_config(parameters, print).memory.total_budget == "auto"
 
 
 def test_a_failed_batch_says_how_many_and_why() -> None:
