@@ -66,16 +66,18 @@ def cli(
 @click.argument("results", nargs=-1, required=True, type=FILE)
 @click.option("--to", type=FILE, default="docs/performance.md", help="Page to write.")
 def report(results: tuple[Path, ...], to: Path) -> None:
-    """Write the page and, beside it, the plot, from results of several machines.
+    """Write the page and, beside it, the plot if matplotlib is there, from results of several machines.
 
     Results of one commit on one machine become one section.
     """
     from benchmarks.report import write_report
 
     try:
-        write_report(merged([Result.read(path) for path in results]), to)
+        plotted = write_report(merged([Result.read(path) for path in results]), to)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
+    if not plotted:
+        print("benchmarks: no plot without matplotlib: pip install -e '.[bench]'", file=sys.stderr)
     print(to)
 
 

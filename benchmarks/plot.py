@@ -16,11 +16,9 @@ GROUP_WIDTH = 0.8
 
 
 def plot(results: Sequence[Result], to: Path) -> None:
-    """Write a PNG. Raises ValueError where matplotlib is not installed."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ValueError("the plot needs matplotlib: pip install -e '.[bench]'") from error
+    """Write a PNG. Raises ModuleNotFoundError where matplotlib is not installed."""
+    import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

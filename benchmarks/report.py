@@ -37,14 +37,22 @@ BUSY = (
 )
 
 
-def write_report(results: Sequence[Result], to: Path) -> None:
-    """Write the page and a plot of the same name. Raises ValueError for no results."""
+def write_report(results: Sequence[Result], to: Path) -> bool:
+    """Write the page and a plot of the same name; returns whether there is one, as matplotlib is optional.
+
+    Raises ValueError for no results.
+    """
     if not results:
         raise ValueError("no results: give at least one")
     picture = to.with_suffix(".png")
-    plot(results, picture)
-    sections = [HEAD, f"![Whole proofs, by machine and contestant]({picture.name})\n"]
-    to.write_text("\n".join([*sections, *(_machine(result) for result in results)]))
+    try:
+        plot(results, picture)
+    except ModuleNotFoundError:
+        shown = []  # nor is a plot of other results
+    else:
+        shown = [f"![Whole proofs, by machine and contestant]({picture.name})\n"]
+    to.write_text("\n".join([HEAD, *shown, *(_machine(result) for result in results)]))
+    return bool(shown)
 
 
 def _machine(result: Result) -> str:

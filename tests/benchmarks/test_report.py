@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import report
+from benchmarks.__main__ import main
 from benchmarks.contestants.registry import OURS, OURS_64
 from benchmarks.results import Measurement, Result, Runs, merged
 from benchmarks.roofline import least_s
@@ -91,13 +92,21 @@ def test_the_least_time_is_products_times_rates_over_threads() -> None:
     assert least_s(Measurement("pairing", "bn254", 1, 2), {"Fq": 0.5}) is None
 
 
-def test_without_its_library_the_plot_is_refused_with_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_without_its_library_the_page_has_no_plot_and_a_line_says_why(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ValueError, match="pip install"):
-        report.write_report([result()], tmp_path / "page.md")
-    assert list(tmp_path.iterdir()) == []
+    result().write(tmp_path / "r.json")
+    page = tmp_path / "page.md"
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "report", str(tmp_path / "r.json"), "--to", str(page)])
+    main()
+    told = capsys.readouterr()
+    assert told.out == f"{page}\n"
+    (line,) = told.err.splitlines()
+    assert "pip install" in line
+    assert "## A processor" in page.read_text()
+    assert "page.png" not in page.read_text()
+    assert not page.with_suffix(".png").exists()
 
 
 def test_a_busy_machine_is_told() -> None:
