@@ -9,8 +9,8 @@ from typing import BinaryIO
 from groth16.errors import InputError
 
 WASM_PAGE_BYTES = 1 << 16
-# The witness is copied out through a buffer that is added to the calculator's memory.
-BUFFER_PAGES = 16
+# The witness is copied out through a buffer that is added to the calculator's memory, and a copy of it.
+BUFFER_PAGES = 2 * 16
 # wasmtime's compiler took 18 to 21 bytes at its peak for a byte of a circom module of 0.1 to 0.8 MB, and the
 # code it leaves 11; a small module has a fixed part besides.
 COMPILED_BYTES_A_BYTE = 24

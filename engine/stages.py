@@ -24,7 +24,8 @@ from kernels.parallel import Run
 def witness(work: Work, compute: Callable[[], Witness]) -> None:
     """Read or compute the witness; InputError where it is malformed or of another circuit or curve."""
     work.check_stop()
-    work.witness = compute()
+    with work.measuring():
+        work.witness = compute()
     check_pair(work.header, work.witness)
     work.public = limbs_to_ints(work.witness.values[1 : work.header.n_public + 1])
     work.measure()
@@ -54,7 +55,8 @@ def prove(work: Work, key: ProvingKey, run: Run) -> None:
     work.check_stop()
     assert work.witness is not None, "the witness comes first"
     assert work.scalars is not None, "the quotient comes first"
-    work.proof = prove_points(key, work.witness, work.scalars, run)
+    with work.measuring():
+        work.proof = prove_points(key, work.witness, work.scalars, run)
     work.release().wait_until_free()
 
 

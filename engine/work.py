@@ -1,5 +1,7 @@
 """What one partition holds while it is worked on, and nowhere else."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from engine.freeing import Watched
@@ -7,6 +9,7 @@ from groth16.proof import Proof
 from groth16.synthesis import Evaluations, Scalars
 from groth16.witness import Witness
 from groth16.zkey import KeyHeader
+from kernels.meter import Meter
 from kernels.stop_flag import StopFlag
 
 
@@ -24,11 +27,24 @@ class Work:
     scalars: Scalars | None = None  # the quotient's values: phase 2
     proof: Proof | None = None
     public: list[int] = field(default_factory=list)
-    measured_bytes: int = 0  # the most that its arrays took together
+    meter: Meter = field(default_factory=Meter)
+
+    @property
+    def measured_bytes(self) -> int:
+        """The most that was held at once: arrays, and what making them took besides."""
+        return self.meter.peak_bytes
 
     def measure(self) -> None:
         """Note what the arrays take now, if it is more than before."""
-        self.measured_bytes = max(self.measured_bytes, sum(array.nbytes for array in self._arrays()))
+        with self.measuring():
+            pass
+
+    @contextmanager
+    def measuring(self) -> Iterator[None]:
+        """Inside the block, what is allocated by the way counts beside the arrays that there are now."""
+        arrays_bytes = sum(array.nbytes for array in self._arrays())
+        with self.meter.counting(), self.meter.holding_bytes(arrays_bytes):
+            yield
 
     def release(self) -> Watched:
         """Drop all arrays, but not proof and public signals, which are small; returns how to see them go."""

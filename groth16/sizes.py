@@ -72,11 +72,13 @@ def msm_bytes(key: KeyCounts, threads: int = 1) -> int:
 
     For each scalar its digits, of 16 bits in 32 windows at most (few scalars have more), and, first, its
     number in three lists. On each thread an affine sum for each digit's size, at most 2^15 and fewer for few
-    points, and what lays out its points in lanes; each point's place; and a block of points.
+    points, and what lays out its points in lanes; each point's place; and a block of points. Few points take
+    many windows at a time, which have 2^11 sums and 2^13 digits at most.
     """
     scalars = max(key.n_variables, key.domain_size)
-    buckets = min(1 << 15, scalars)
+    buckets = min(1 << 15, max(scalars, 1 << 11))
+    digits = min(1 << 20, max(scalars, 1 << 13))
     point_bytes = key.curve.g2.point_bytes
     shared_bytes = scalars * (2 * 32 + 4 * 4)
-    thread_bytes = buckets * (point_bytes + 96) + min(scalars, 1 << 20) * 8 + MSM_BLOCK_BYTES
+    thread_bytes = buckets * (point_bytes + 96) + digits * 8 + MSM_BLOCK_BYTES
     return shared_bytes + threads * thread_bytes

@@ -20,6 +20,7 @@ from groth16.errors import InputError
 from groth16.inputs import flatten
 from groth16.witness import Witness
 from kernels.fields import Curve, curve_of_scalar_modulus
+from kernels.meter import holding_bytes
 from kernels.stop_flag import StopFlag
 
 _PAGE_BYTES = 1 << 16
@@ -224,11 +225,12 @@ class _Instance:
         assert isinstance(gather, wasmtime.Func)
         values = np.empty((n_wires, size // 8), np.uint64)
         step = _BUFFER_BYTES // size
-        for start in range(0, n_wires, step):
-            stop = min(start + step, n_wires)
-            gather(store, start, stop, self._shared, buffer, size)
-            part = memory.read(store, buffer, buffer + (stop - start) * size)
-            values[start:stop] = np.frombuffer(part, np.uint64).reshape(-1, size // 8)
+        with holding_bytes(memory.data_len(store) + values.nbytes + min(step, n_wires) * size):
+            for start in range(0, n_wires, step):
+                stop = min(start + step, n_wires)
+                gather(store, start, stop, self._shared, buffer, size)
+                part = memory.read(store, buffer, buffer + (stop - start) * size)
+                values[start:stop] = np.frombuffer(part, np.uint64).reshape(-1, size // 8)
         return values
 
 

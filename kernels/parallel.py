@@ -7,6 +7,7 @@ once for each tuple of arguments. Kernels release the GIL, so threads of one poo
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Executor, Future, wait
+from contextvars import copy_context
 from itertools import pairwise
 from typing import Any
 
@@ -29,6 +30,7 @@ class PoolRunner:
 
     threads: how many chunks to cut work into at least (see `threads_of`).
     stopped: looked at before each chunk; once it is true, `Stopped` is raised.
+    Each chunk runs in a copy of the caller's context (`contextvars`), so that its `Meter` counts there too.
     """
 
     def __init__(self, executor: Executor, threads: int, stopped: Callable[[], bool] | None = None) -> None:
@@ -41,7 +43,9 @@ class PoolRunner:
     def __call__(self, kernel: Callable[..., Any], arguments: Sequence[Arguments]) -> list[Any]:
         futures: list[Future[Any]] = []
         try:
-            futures.extend(self._executor.submit(self._step, kernel, each) for each in arguments)
+            futures.extend(
+                self._executor.submit(copy_context().run, self._step, kernel, each) for each in arguments
+            )
             wait(futures, return_when=FIRST_EXCEPTION)
         finally:  # nobody may go on while a chunk still writes into the caller's arrays
             started = [future for future in futures if not future.cancel()]

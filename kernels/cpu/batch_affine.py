@@ -21,6 +21,7 @@ from kernels.cpu.lanes import lanes_of
 from kernels.cpu.windows import count_digits, sort_by_digits
 from kernels.encoding import Limbs
 from kernels.fields import Field, QuadraticField
+from kernels.meter import holding
 
 Scratch = batch_affine64.Scratch | lane_batch_affine.Scratch
 """What `sum_groups` writes on; one a thread."""
@@ -74,13 +75,15 @@ def sum_by_digits(
     sums: Limbs = np.zeros((2 * groups, element_words(F)), np.uint64)
     if lanes is not None:
         assert isinstance(scratch, lane_batch_affine.Scratch)
-        bundles = lane_bundles.sort_by_digits(digits, highest, codes, half, *span)
-        lane_batch_affine.sum_bundles(lanes, sums, np.arange(groups), points, bundles, scratch)
+        with holding(sums):
+            bundles = lane_bundles.sort_by_digits(digits, highest, codes, half, *span)
+            lane_batch_affine.sum_bundles(lanes, sums, np.arange(groups), points, bundles, scratch)
     else:
         counts = np.zeros(groups + 1, np.int32)
         count_digits(digits, highest, half, *span, counts)
         starts = np.cumsum(counts, dtype=np.int64)
         sorted_codes = np.empty(starts[-1] + 1, np.uint32)
-        sort_by_digits(digits, highest, codes, *span, starts, sorted_codes)
-        batch_affine64.sum_groups(F, sums, 0, points, sorted_codes, starts, groups, scratch)
+        with holding(sums, counts, starts, sorted_codes):
+            sort_by_digits(digits, highest, codes, *span, starts, sorted_codes)
+            batch_affine64.sum_groups(F, sums, 0, points, sorted_codes, starts, groups, scratch)
     return sums

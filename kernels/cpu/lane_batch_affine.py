@@ -21,6 +21,7 @@ from kernels.cpu.lane_bundles import MOST_POINTS, Bundles, lay_out
 from kernels.cpu.lane_rounds import CHAINS, add_pairs
 from kernels.cpu.lanes import LANES, LaneField
 from kernels.encoding import Limbs
+from kernels.meter import holding
 
 BLOCK_BYTES = 3 << 18  # of points; a quarter more is needed for the slopes
 PREFETCH_DISTANCE = 4  # vectors
@@ -60,11 +61,12 @@ def sum_bundles(
 ) -> None:
     """sums[targets[g]] = the sum of group g; groups that were cut are summed in pieces, then the pieces."""
     partials = np.zeros((2 * int(bundles.cut_starts[-1]), F.words), np.uint64)
-    _sum_bundles(F, sums, targets, partials, points, bundles[:4], scratch)
-    if len(bundles.cut_groups):
-        codes = 2 * np.arange(len(partials) // 2, dtype=np.uint32)
-        pieces = lay_out(codes, bundles.cut_starts, len(bundles.cut_groups))
-        sum_bundles(F, sums, targets[bundles.cut_groups], read_only_bytes(partials), pieces, scratch)
+    with holding(targets, partials, *bundles):
+        _sum_bundles(F, sums, targets, partials, points, bundles[:4], scratch)
+        if len(bundles.cut_groups):
+            codes = 2 * np.arange(len(partials) // 2, dtype=np.uint32)
+            pieces = lay_out(codes, bundles.cut_starts, len(bundles.cut_groups))
+            sum_bundles(F, sums, targets[bundles.cut_groups], read_only_bytes(partials), pieces, scratch)
 
 
 @njit(cache=True, nogil=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kernels.cpu.lane_points import MOST_ROUNDS
 from kernels.cpu.windows import count_digits, widened
+from kernels.meter import holding
 
 MOST_POINTS = 1 << MOST_ROUNDS  # of a piece
 NOWHERE = -1
@@ -47,7 +48,8 @@ def sort_by_digits(
     counts = np.zeros(len(digits) * half + 1, np.int32)
     count_digits(digits, highest, half, start, stop, counts)
     starts = np.cumsum(counts, dtype=np.int64)
-    pieces, places, bundles = _plan(starts, len(starts) - 1, int(starts[-1]))
+    with holding(counts, starts):
+        pieces, places, bundles = _plan(starts, len(starts) - 1, int(starts[-1]))
     following = np.empty(len(counts) - 1, np.int32)
     _start_groups(pieces, places, bundles.cut_starts, bundles.cut_groups, 8 * len(bundles.missing), following)
     _scatter(digits, highest, codes, half, start, stop, following, 8 * len(bundles.missing), bundles.codes)
@@ -60,16 +62,19 @@ def _plan(starts: NDArray[np.int64], count: int, room: int) -> tuple[Any, Any, B
 
     room: for more codes than the vectors have.
     """
-    pieces = np.empty((count + int(starts[count] - starts[0]) // MOST_POINTS, 3), np.int64)
+    room_for_pieces = np.empty((count + int(starts[count] - starts[0]) // MOST_POINTS, 3), np.int64)
     cut_starts, cut_groups = np.empty((2, count + 1), np.int64)
-    found, cut = _cut(starts, count, pieces, cut_starts, cut_groups)
-    pieces = pieces[:found]
+    found, cut = _cut(starts, count, room_for_pieces, cut_starts, cut_groups)
+    pieces = room_for_pieces[:found]
     sizes, order = np.empty(-(-found // 8), np.int64), np.empty(found, np.int64)
     vectors = _sort(pieces, order, sizes)
     codes, missing = np.empty(8 * vectors + room, np.uint32), np.zeros(vectors, np.uint8)
     targets, places = np.full(8 * len(sizes), NOWHERE, np.int64), np.empty(found, np.int64)
-    _place(pieces, order, sizes, places, codes, missing, targets)
-    return pieces, places, Bundles(codes, missing, sizes, targets, cut_starts[: cut + 1], cut_groups[:cut])
+    lists = room_for_pieces, cut_starts, cut_groups, order, sizes, places, targets
+    with holding(*lists, codes, missing):
+        _place(pieces, order, sizes, places, codes, missing, targets)
+    cut_starts, cut_groups = cut_starts[: cut + 1].copy(), cut_groups[:cut].copy()
+    return pieces, places, Bundles(codes, missing, sizes, targets, cut_starts, cut_groups)
 
 
 @njit(cache=True, nogil=True)

@@ -28,6 +28,7 @@ from kernels.cpu.windows import (
 )
 from kernels.encoding import Limbs, ints_to_limbs
 from kernels.fields import Field, Group, QuadraticField
+from kernels.meter import holding
 from kernels.parallel import Run, chunks, run_chunks, threads_of
 
 MOST_POINTS_A_TASK = 1 << 20  # about a second's work: a stop is noticed between tasks
@@ -124,16 +125,18 @@ def _window_sums(
         scratch = new_scratch(F)
     half, shift = 1 << (part.bits - 1), (part.bits - 1) // 2
     digits, highest = part.digits[first : first + windows], len(part.digits) - 1 - first
-    buckets = read_only_bytes(
-        sum_by_digits(F, points, part.codes, digits, highest, half, (start, stop), scratch)
-    )
-    columns, rows = 1 << shift, half >> shift
-    grid = np.zeros((2 * windows * (rows + columns), element_words(F)), np.uint64)
-    codes, starts = np.empty(windows * half, np.uint32), np.empty(windows * half + 1, np.int64)
-    _list(F, codes, starts, buckets, (windows, rows, columns), (half, columns, 1))
-    sum_groups(F, grid, 0, buckets, codes, starts, windows * rows, scratch)
-    _list(F, codes, starts, buckets, (windows, columns, rows), (half, 1, columns))
-    sum_groups(F, grid, windows * rows, buckets, codes, starts, windows * columns, scratch)
+    with holding(*scratch):
+        buckets = read_only_bytes(
+            sum_by_digits(F, points, part.codes, digits, highest, half, (start, stop), scratch)
+        )
+        columns, rows = 1 << shift, half >> shift
+        grid = np.zeros((2 * windows * (rows + columns), element_words(F)), np.uint64)
+        codes, starts = np.empty(windows * half, np.uint32), np.empty(windows * half + 1, np.int64)
+        with holding(buckets, grid, codes, starts):
+            _list(F, codes, starts, buckets, (windows, rows, columns), (half, columns, 1))
+            sum_groups(F, grid, 0, buckets, codes, starts, windows * rows, scratch)
+            _list(F, codes, starts, buckets, (windows, columns, rows), (half, 1, columns))
+            sum_groups(F, grid, windows * rows, buckets, codes, starts, windows * columns, scratch)
     scratches.append(scratch)
     sums = np.zeros((12 * windows, element_words(F)), np.uint64)
     _add_weighted(F, sums, grid, windows, rows, columns, shift)
@@ -169,7 +172,8 @@ def _best_window_bits(n: int, limit: int, in_lanes: bool) -> int:
 def _sum_part(G: Group, points: Any, part: Part, run: Run) -> Limbs:
     tasks = _tasks(part, threads_of(run))
     scratches: list[Scratch] = []
-    results = run(_window_sums, [(G.field, points, part, scratches, *task) for task in tasks])
+    with holding(part.digits):
+        results = run(_window_sums, [(G.field, points, part, scratches, *task) for task in tasks])
     rows: list[list[Limbs]] = [[] for _ in part.digits]
     for (first, *_), sums in zip(tasks, results, strict=True):
         for w, row in enumerate(sums):
@@ -183,16 +187,19 @@ def _kinds(G: Group, points: Any, scalars: Any, n: int, run: Run) -> list[Codes]
     def select(start: int, stop: int) -> list[Codes]:
         codes, sizes = np.empty((KINDS, stop - start), np.uint32), np.zeros(KINDS, np.int64)
         # Off the subgroup (order − s)·P is not −s·P; a cofactor of 1 rules that out.
-        _select(G.field, points, scalars, order, G.cofactor == 1, start, stop, codes, sizes)
-        return [codes[kind, :size].copy() for kind, size in enumerate(sizes)]
+        with holding(codes):
+            _select(G.field, points, scalars, order, G.cofactor == 1, start, stop, codes, sizes)
+            return [codes[kind, :size].copy() for kind, size in enumerate(sizes)]
 
     order = ints_to_limbs([G.order], SCALAR_LIMBS)[0]
     found = run(select, chunks(n, max(1, min(4 * threads_of(run), n // FEWEST_POINTS_A_TASK))))
     kinds = [np.concatenate(each) for each in zip(*found, strict=True)]
+    with holding(*kinds, *(codes for each in found for codes in each)):
+        del found
     for kind in range(KINDS - 1):
         if 8 * len(kinds[kind]) < len(kinds[kind + 1]):
             kinds[kind + 1] = np.concatenate([kinds[kind + 1], kinds[kind]])
-            kinds[kind] = kinds[kind][:0]
+            kinds[kind] = kinds[kind][:0].copy()
     return kinds
 
 
@@ -221,8 +228,10 @@ def msm(G: Group, points: Limbs, scalars: Limbs, run: Run) -> Limbs:
     if n == 0:
         return total
     inputs = read_only_bytes(points), read_only_bytes(scalars)
-    for kind, codes in enumerate(_kinds(G, *inputs, n, run)):
-        if len(codes):
-            part_sum = _sum_part(G, inputs[0], _part(G, inputs[1], codes, kind, run), run)
-            total = add_points(G, total, part_sum) if total.any() else part_sum
+    kinds = _kinds(G, *inputs, n, run)
+    with holding(*kinds):
+        for kind, codes in enumerate(kinds):
+            if len(codes):
+                part_sum = _sum_part(G, inputs[0], _part(G, inputs[1], codes, kind, run), run)
+                total = add_points(G, total, part_sum) if total.any() else part_sum
     return total

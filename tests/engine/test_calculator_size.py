@@ -15,7 +15,7 @@ def test_instance_bytes_are_what_the_compiled_module_says(name: str) -> None:
     wasm = examples.CIRCUITS[name].wasm
     module = wasmtime.Module(wasmtime.Engine(), wasm.read_bytes())
     (memory,) = [export.type for export in module.exports if isinstance(export.type, wasmtime.MemoryType)]
-    assert instance_bytes(wasm) == (memory.limits.min << 16) + (1 << 20)
+    assert instance_bytes(wasm) == (memory.limits.min << 16) + (2 << 20)
     assert compiled_bytes(wasm) > 20 * wasm.stat().st_size
 
 
@@ -39,7 +39,7 @@ def test_other_files_are_refused_by_name(tmp_path: Path, content: bytes, why: st
 def test_a_number_of_several_bytes_and_a_greatest_size_are_read(tmp_path: Path) -> None:
     path = tmp_path / "circuit.wasm"
     path.write_bytes(b"\0asm\1\0\0\0" + b"\0\3abc" + b"\5\6\1\1\x80\2\x80\4")
-    assert instance_bytes(path) == (256 + 16) << 16
+    assert instance_bytes(path) == (256 + 32) << 16
 
 
 def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
