@@ -34,8 +34,9 @@ class Estimate:
         greatest_bytes = max(self._measured_bytes)
         least_bytes = formula_bytes if len(self._measured_bytes) < ENOUGH else -(-formula_bytes // 2)
         self.working_bytes = max(greatest_bytes, least_bytes)
-        if formula_bytes:  # both phases are off by the same share, for all that is known
-            self.phase1_bytes = self.working_bytes * self._circuit.phase1_bytes // formula_bytes
+        # The peak may have been in phase 2: that keeps what its formula says, or all there is.
+        phase1_bytes = self._circuit.phase1_bytes
+        self.phase1_bytes = min(phase1_bytes, max(0, self.working_bytes - self._circuit.phase2_bytes))
         return self.working_bytes != before_bytes
 
     def crowded(self, memory_bytes: int, at_once: int) -> bool:

@@ -107,10 +107,9 @@ class Expected:
 
     @property
     def phase1_bytes(self) -> int:
-        formula_bytes = self._circuit.working_bytes
-        if not formula_bytes:
-            return self._circuit.phase1_bytes
-        return self.working_bytes * self._circuit.phase1_bytes // formula_bytes
+        """The formula's, less what would be missing of the formula's phase 2."""
+        lacking_bytes = max(0, self._circuit.working_bytes - self.working_bytes)
+        return max(0, self._circuit.phase1_bytes - lacking_bytes)
 
 
 class Holdings:

@@ -23,13 +23,13 @@ def after(*measured: int) -> Estimate:
     ("measured", "working_bytes", "phase1_bytes"),
     [
         ((), 100, 80),
-        ((130,), 130, 104),
+        ((130,), 130, 80),
         ((60, 70), 100, 80),
-        ((60, 70, 65), 70, 56),
-        ((60, 10, 10), 60, 48),
-        ((10, 10, 10), 50, 40),
-        ((130, *[60] * 7), 130, 104),
-        ((130, *[60] * 8), 60, 48),
+        ((60, 70, 65), 70, 50),
+        ((60, 10, 10), 60, 40),
+        ((10, 10, 10), 50, 30),
+        ((130, *[60] * 7), 130, 80),
+        ((130, *[60] * 8), 60, 40),
     ],
 )
 def test_more_counts_at_once_and_less_after_three(
@@ -42,6 +42,13 @@ def test_more_counts_at_once_and_less_after_three(
 @given(st.lists(st.integers(0, 1000), max_size=20))
 def test_nothing_of_late_has_taken_more(measured: list[int]) -> None:
     assert after(*measured).working_bytes >= max([50, *measured[-8:]])
+
+
+def test_what_is_kept_for_phase_2_is_the_formulas_or_all_there_is() -> None:
+    estimate = Estimate(Circuit("c", (), 30, 70))
+    for _ in range(3):
+        estimate.measured(60)
+    assert (estimate.working_bytes, estimate.phase1_bytes) == (60, 0)
 
 
 def test_what_is_reserved_and_given_back_follows() -> None:
