@@ -21,7 +21,7 @@ from groth16.errors import VerificationFailed
 from groth16.verification_key import VerificationKey
 from groth16.witness_calculator import WitnessCalculator
 from kernels.stop_flag import StopFlag
-from policy import Event, PartitionId, Proved, QuotientDone, Synthesized, Verified
+from policy import Event, Measured, PartitionId, Proved, QuotientDone, Synthesized, Verified
 
 log = logging.getLogger("cuzk.engine")
 
@@ -64,6 +64,7 @@ class PartitionRun:
         with limited("prove", self._timeouts.prove, self.work.stop):
             while not await self._has_proved(in_flight):
                 pass
+        self._send(Measured(self.partition, self.work.measured_bytes))
         self._send(Proved(self.partition))
         with limited("verify", self._timeouts.verify, self.work.stop):
             await self._verify(verification_key)

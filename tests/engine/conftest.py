@@ -22,13 +22,26 @@ def multiplier(tmp_path_factory: pytest.TempPathFactory) -> CircuitSpec:
 
 
 @pytest.fixture
+def right_witness(multiplier: CircuitSpec, tmp_path: Path) -> CircuitSpec:
+    """The same circuit with its witness in a file."""
+    return with_witness(multiplier, calculated(multiplier), tmp_path / "right.wtns")
+
+
+@pytest.fixture
 def wrong_witness(multiplier: CircuitSpec, tmp_path: Path) -> CircuitSpec:
     """The same circuit with a witness in which 6 · 7 is 43; its only constraint, 0, fails."""
-    assert multiplier.wasm is not None
-    assert multiplier.inputs is not None
-    right = WitnessCalculator(multiplier.wasm).calculate(read_inputs(multiplier.inputs))
+    right = calculated(multiplier)
     values = right.values.copy()
     values[1, 0] += 1
-    path = tmp_path / "wrong.wtns"
-    write_witness(path, Witness(right.curve, values))
-    return replace(multiplier, wasm=None, inputs=None, witness=path)
+    return with_witness(multiplier, Witness(right.curve, values), tmp_path / "wrong.wtns")
+
+
+def calculated(spec: CircuitSpec) -> Witness:
+    assert spec.wasm is not None
+    assert spec.inputs is not None
+    return WitnessCalculator(spec.wasm).calculate(read_inputs(spec.inputs))
+
+
+def with_witness(spec: CircuitSpec, witness: Witness, path: Path) -> CircuitSpec:
+    write_witness(path, witness)
+    return replace(spec, wasm=None, inputs=None, witness=path)
