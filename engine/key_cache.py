@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,6 +35,7 @@ log = logging.getLogger("cuzk.engine")
 _CONTENT = re.compile("[0-9a-f]{64}")
 _CHECKS = 1
 _BLOCK_BYTES = 1 << 22  # that one thread hashes at a time
+_CLOCK_TICK_S = 0.02  # two changes closer than this can have the same time in a file system
 _hashing = threading.Lock()  # the parts of a key are loaded side by side, and its content is hashed once
 
 
@@ -82,6 +84,7 @@ class KeyCache:
                         return text
             if not self._files.usable():
                 return None
+            _let_settle(zkey)
             content = content_hash(zkey, run)
             if _identity(zkey) == identity:
                 self._files.keep(note, lambda path: _write(path, content))
@@ -108,6 +111,13 @@ def content_hash(path: Path, run: Run) -> str:
 
 def _block_hash(descriptor: int, offset: int) -> bytes:
     return hashlib.sha256(os.pread(descriptor, _BLOCK_BYTES, offset)).digest()
+
+
+def _let_settle(path: Path) -> None:
+    """Wait until a change to come has another time than the last, so that the note is no longer used then."""
+    with suppress(OSError):  # told when the key is hashed
+        age_s = time.time() - path.stat().st_ctime
+        time.sleep(min(_CLOCK_TICK_S, max(0.0, _CLOCK_TICK_S - age_s)))
 
 
 def _identity(path: Path) -> str:
