@@ -76,7 +76,9 @@ def compile_all(wanted: list[tuple[str, str]], report: Report) -> None:
     total, running = len(todo), list[Step]()
     processes = min(len(todo), threads(0), MOST_PROCESSES, max(1, memory().available_bytes // PROCESS_BYTES))
     told = telling(report, lambda: _word(running, total - len(todo) - len(running), total))
-    with told, ThreadPoolExecutor(processes, "compiling") as pool, _workers(processes) as workers:
+    workers: list[subprocess.Popen[str]] = []
+    pool = ThreadPoolExecutor(processes, "compiling")
+    with _killed_at_signals(workers), told, pool, _running(processes, workers):
         for done in [pool.submit(_compile, worker, todo, running) for worker in workers]:
             done.result()
     for purpose, curve in wanted:
@@ -116,27 +118,26 @@ def _compile(worker: "subprocess.Popen[str]", todo: "deque[Step]", running: list
 
 
 @contextmanager
-def _workers(count: int) -> Iterator[list["subprocess.Popen[str]"]]:
+def _running(count: int, started: list["subprocess.Popen[str]"]) -> Iterator[None]:
+    """Inside the block, so many workers are in the list."""
     root = str(Path(kernels.__file__).parents[1])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    started: list[subprocess.Popen[str]] = []
-    with _killed_at_signals(started):
-        try:
-            for _ in range(count):
-                worker = subprocess.Popen(
-                    [sys.executable, "-c", WORKER],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                    env={**os.environ, "PYTHONPATH": path},
-                    start_new_session=True,  # a Ctrl-C in the terminal is for this process, which ends them
-                )
-                started.append(worker)
-            yield started
-        finally:
-            _kill(started)
-            for worker in started:
-                worker.communicate()
+    try:
+        for _ in range(count):
+            worker = subprocess.Popen(
+                [sys.executable, "-c", WORKER],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "PYTHONPATH": path},
+                start_new_session=True,  # a Ctrl-C in the terminal is for this process, which then ends them
+            )
+            started.append(worker)
+        yield
+    finally:
+        _kill(started)
+        for worker in started:
+            worker.communicate()
 
 
 def _kill(workers: list["subprocess.Popen[str]"]) -> None:
@@ -146,17 +147,23 @@ def _kill(workers: list["subprocess.Popen[str]"]) -> None:
 
 @contextmanager
 def _killed_at_signals(workers: list["subprocess.Popen[str]"]) -> Iterator[None]:
-    """Inside the block, whatever SIGINT and SIGTERM do, they kill the workers first.
+    """Inside the block, the first SIGINT or SIGTERM kills the workers and then does what it does outside.
 
-    A signal that comes while another is being answered breaks off whatever that one's exception has come to,
-    a `finally` too: threads would then be waited for whose workers go on for as long as their steps take.
+    Another one does nothing until the block is left, which is soon then. Its exception would break off the
+    killing, or leave a worker's lock taken for good, and threads would wait for workers that go on.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are handled in the main thread only
         return
     before = {number: signal.getsignal(number) for number in STOPPING}
 
+    answered = False
+
     def kill_first(number: int, frame: FrameType | None) -> None:
+        nonlocal answered
+        if answered:
+            return
+        answered = True
         _kill(workers)
         handler = before[signal.Signals(number)]
         assert callable(handler)

@@ -101,11 +101,16 @@ def test_what_cannot_be_kept_is_told_and_not_noted(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_worker_says_what_it_could_not_keep() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SAVING], input="bn254 prove save\n", cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.stdout.startswith("bn254 prove save unkept: ")
-    assert "compiled kernels cannot be kept (No such file or directory)" in done.stdout
+    with subprocess.Popen(
+        [sys.executable, "-c", SAVING], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        print("bn254 prove save", file=worker.stdin, flush=True)
+        answer = worker.stdout.readline()
+        worker.stdin.close()  # it ends with its input, whatever it has said
+    assert answer.startswith("bn254 prove save unkept: ")
+    assert "compiled kernels cannot be kept (No such file or directory)" in answer
 
 
 def test_who_compiles_ahead_waits_for_who_does_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,19 +130,16 @@ def test_who_compiles_ahead_waits_for_who_does_so(monkeypatch: pytest.MonkeyPatc
     assert done == [1]
 
 
-def test_a_second_signal_that_breaks_off_the_end_leaves_no_worker_running(
+def test_a_second_signal_while_the_first_ends_the_workers_breaks_nothing_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(compiling, "WORKER", "import sys, time; sys.stdin.readline(); time.sleep(5)")
     workers, kill, compile_steps = list[Any](), compiling._kill, compiling._compile
 
-    def broken_off(_workers: object) -> None:
-        monkeypatch.setattr(compiling, "_kill", kill)
-        raise KeyboardInterrupt
-
-    def first(*_: object) -> None:
-        monkeypatch.setattr(compiling, "_kill", broken_off)
-        raise KeyboardInterrupt
+    def kill_and_interrupt(those: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        kill(those)
+        signal.raise_signal(signal.SIGINT)
 
     def interrupt(worker: Any, *arguments: Any) -> None:
         workers.append(worker)
@@ -147,13 +149,11 @@ def test_a_second_signal_that_breaks_off_the_end_leaves_no_worker_running(
 
     monkeypatch.setattr("engine.limits.threads", lambda _: 2)
     monkeypatch.setattr(compiling, "_compile", interrupt)
-    before = signal.signal(signal.SIGINT, first)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            compile_all([("prove", "bn254")], lambda _: None)
-        assert signal.getsignal(signal.SIGINT) is first
-    finally:
-        signal.signal(signal.SIGINT, before)
+    monkeypatch.setattr(compiling, "_kill", kill_and_interrupt)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        compile_all([("prove", "bn254")], lambda _: None)
+    assert signal.getsignal(signal.SIGINT) is before
     assert [worker.wait() for worker in workers] == [-signal.SIGKILL] * 2
 
 
