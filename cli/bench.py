@@ -25,26 +25,32 @@ def batch(parameters: BatchParameters) -> None:
     """Prove COUNT proofs as the Prefect flow `prove_batch`, inside one memory budget.
 
     Uses the Prefect server that PREFECT_API_URL names; without one, starts a local server for the
-    run and stops it after. Ends with a table of the proofs; status 1 if one of them failed.
+    run and stops it after. Ends with a table of the proofs; status 1 if one of them failed. Ctrl-C ends
+    it early, with the table of what there is.
     """
     from cli.table import print_run
     from config import load_config
     from db import open_history, show_run
     from engine.words import telling
-    from flows.batch import BatchFailed
+    from flows.batch import BatchFailed, BatchInterrupted
     from flows.launch import run_batch
 
+    interrupted = False
     with open_history(load_config(parameters.config, warn=lambda _: None).history_url()) as history:
         try:
             summary = run_batch(parameters, say)
         except BatchFailed as error:
             summary = error.summary
+        except BatchInterrupted as error:
+            summary, interrupted = error.summary, True
         with telling(say, lambda: "making the table"):
             print_run(show_run(history, summary.run_id))
     print(f"proofs   {summary.output}")
     print(f"log      {summary.log}")
     print(f"history  {summary.history}; this run: {program()} history show {summary.run_id}")
     print(f"flow     {_how_to_see(summary.flow_run_url)}")
+    if interrupted:
+        raise KeyboardInterrupt
     sys.exit(1 if summary.failed else 0)
 
 

@@ -61,6 +61,11 @@ class Ledger:
         """What this process holds."""
         return self._account.share_bytes
 
+    def check(self) -> None:
+        """See that the file can be used, without entering this process."""
+        with _locked(self.path):
+            _read(self.path)
+
     def join(self) -> None:
         """Enter this process, with nothing yet."""
         self._change(lambda _: None)

@@ -87,7 +87,7 @@ class BatchSummary:
     output: Path
     log: Path
     flow_run_url: str | None
-    proofs: tuple[ProofSummary, ...]
+    proofs: tuple[ProofSummary, ...] = ()
 
     @property
     def failed(self) -> tuple[ProofSummary, ...]:
@@ -111,5 +111,16 @@ class BatchFailed(FlowError):  # noqa: N818 it is a result as much as an error
         self.summary = summary
 
 
+class BatchInterrupted(KeyboardInterrupt):
+    """A signal has ended a batch that had begun, in good order; `summary` is without proofs."""
+
+    def __init__(self, summary: BatchSummary) -> None:
+        super().__init__()
+        self.summary = summary
+
+
 observer: ContextVar[Callable[[str], None] | None] = ContextVar("observer", default=None)
 """Is told how a batch gets on, a line at a time, besides the flow's log."""
+
+begun: ContextVar[Callable[[BatchSummary], None] | None] = ContextVar("begun", default=None)
+"""Is told where a batch keeps what it makes once its run is in the history; no proofs are in the summary."""

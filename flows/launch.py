@@ -1,16 +1,19 @@
 """Starting a batch from this process: a server to show it, the flow, and everything closed after it."""
 
 import asyncio
+import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import engine
 from config import Config, home
 from config.load import warn_on_stderr
 from engine import CircuitSpec, Rejected
 from engine.words import telling
-from flows.batch import BatchParameters, BatchSummary, batch_config, observer
+from flows.batch import BatchInterrupted, BatchParameters, BatchSummary, batch_config, begun, observer
+from flows.errors import FlowError
 from flows.local_server import Say
 from flows.server import API_URL, prefect_server
 from policy import BudgetPolicy, Job, Reject, Submit
@@ -19,16 +22,29 @@ from policy import BudgetPolicy, Job, Reject, Submit
 def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
     """Run the flow `prove_batch` here, and tell how it gets on through `say`, a line at a time.
 
-    Raises what the rooms raise for input that cannot be used; FlowError, which is ServerError or BatchFailed;
-    and KeyboardInterrupt where a signal has ended the run in good order.
+    Raises what the rooms raise for input that cannot be used, before anything is started; FlowError, which is
+    ServerError or BatchFailed; and KeyboardInterrupt where a signal has ended the run in good order, which is
+    BatchInterrupted where the batch had begun.
     """
+    found: list[BatchSummary] = []
+    try:
+        return _run_batch(parameters, say, found.append)
+    except KeyboardInterrupt as error:
+        if found:
+            raise BatchInterrupted(found[0]) from error
+        raise
+
+
+def _run_batch(
+    parameters: BatchParameters, say: Say, has_begun: Callable[[BatchSummary], None]
+) -> BatchSummary:
     config = batch_config(parameters, warn_on_stderr)
     circuit = engine.resolve(parameters.circuit, config)
+    engine.prepare(circuit, say)
+    refuse_what_cannot_run(config, circuit, parameters)
     say(_which_server())
     with prefect_server(home(), say) as server:
         # The server takes seconds to start; what follows takes as long and needs no server.
-        engine.prepare(circuit, say)
-        refuse_what_never_fits(config, circuit, parameters.partitions)
         engine.compile_for_key(circuit.zkey, say)
         with telling(say, lambda: "loading Prefect"):
             import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it
@@ -45,7 +61,7 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
             server.kept_alive(say),
             temporary_settings({PREFECT_API_URL: server.api_url}),
             quiet_terminal(),
-            _observed_by(say),
+            _observed_by(say, has_begun),
             all_sent(say, wait_until_recorded=server.local is not None),
         ):
             try:
@@ -62,6 +78,31 @@ def _which_server() -> str:
     return "starting a Prefect server for this run"
 
 
+def refuse_what_cannot_run(config: Config, circuit: CircuitSpec, parameters: BatchParameters) -> None:
+    """Raise for settings, files and folders that the flow would refuse or fail for, with nothing started.
+
+    Raises Rejected, InputError, EngineError and FlowError.
+    """
+    refuse_what_never_fits(config, circuit, parameters.partitions)
+    if ledger := engine.shared_ledger(config, parameters.title, engine.policy_limits(config)):
+        ledger.check()
+    _check_folder(home() / "logs", "set CUZK_HOME to another")
+    if parameters.output is None:
+        _check_folder(home() / "proofs", "set CUZK_HOME to another")
+    else:
+        _check_folder(parameters.output, "choose another")
+
+
+def _check_folder(path: Path, remedy: str) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        why = None if os.access(path, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
+    except OSError as error:
+        why = error.strerror
+    if why is not None:
+        raise FlowError(f"{path}: is no folder that can be written ({why}); {remedy}")
+
+
 def refuse_what_never_fits(config: Config, circuit: CircuitSpec, partitions: int | None) -> None:
     """Raise Rejected, with the numbers, where the policy would, so that nobody waits for a flow to be told.
 
@@ -74,9 +115,10 @@ def refuse_what_never_fits(config: Config, circuit: CircuitSpec, partitions: int
 
 
 @contextmanager
-def _observed_by(say: Say) -> Iterator[None]:
-    token = observer.set(say)
+def _observed_by(say: Say, has_begun: Callable[[BatchSummary], None]) -> Iterator[None]:
+    tokens = observer.set(say), begun.set(has_begun)
     try:
         yield
     finally:
-        observer.reset(token)
+        observer.reset(tokens[0])
+        begun.reset(tokens[1])

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from prefect import State, flow, get_run_logger
@@ -13,7 +14,7 @@ import engine
 from config import home
 from db import new_id, open_history
 from engine import CircuitSpec, Engine, ProofCancelled, ProofFailed, ProofRequest, RunLabels
-from flows.batch import BatchFailed, BatchParameters, BatchSummary, ProofSummary, batch_config
+from flows.batch import BatchFailed, BatchParameters, BatchSummary, ProofSummary, batch_config, begun
 from flows.closed_loop import closed_loop
 from flows.logs import engine_log_in_ui, run_log
 from flows.progress import Progress, tell
@@ -65,11 +66,14 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
         run_log(home() / "logs" / f"{run_id}.log", config.logging) as log,
         engine_log_in_ui(flow_run_id),
     ):
+        summary = BatchSummary(run_id, history.address, output, log, flow_run.ui_url)
         async with Engine(config, limits, writer, run_id, labels, ledger=ledger):
+            if told := begun.get():
+                told(summary)
             proofs = await _prove_all(parameters, circuit, output)
         if lost := writer.close():
             tell(str(lost))
-    return BatchSummary(run_id, history.address, output, log, flow_run.ui_url, tuple(proofs))
+    return replace(summary, proofs=tuple(proofs))
 
 
 async def _prove_all(parameters: BatchParameters, circuit: CircuitSpec, output: Path) -> list[ProofSummary]:

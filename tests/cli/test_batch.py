@@ -82,7 +82,9 @@ def long_batch(environment: dict[str, str], batch: str) -> Iterator[subprocess.P
     """A batch in the middle of its work."""
     assert batch
     command = [CUZK, "bench", "batch", "--type", "multiplier", "--count", "500", "--budget", "64MiB"]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stderr is not None
     try:
         for line in process.stderr:
@@ -104,13 +106,20 @@ def test_a_killed_batch_is_interrupted_and_the_next_works(
     succeed(cuzk("bench", "batch", *BATCH, env=environment))
 
 
-def test_a_batch_ends_in_good_order_by_ctrl_c(
+def test_a_batch_ends_in_good_order_by_ctrl_c_and_shows_what_there_is(
     cuzk: Cuzk, long_batch: subprocess.Popen[str], environment: dict[str, str], home: Path
 ) -> None:
     long_batch.send_signal(signal.SIGINT)
-    _, complaint = long_batch.communicate(timeout=60)
+    table, complaint = long_batch.communicate(timeout=60)
     assert long_batch.returncode == 130
     assert "Traceback" not in complaint
+    assert complaint.splitlines()[-1] == "cuzk: interrupted"
+    assert "multiplier #1   " in table
+    assert "\ncancelled: " in table
+    (folder,) = [line.split()[1] for line in table.splitlines() if line.startswith("proofs ")]
+    assert len(list(Path(folder).glob("*/proof.json"))) == table.count("   succeeded ")
+    (log,) = [line.split()[1] for line in table.splitlines() if line.startswith("log ")]
+    assert Path(log).exists()
     assert newest_state(cuzk, environment) == "cancelled"
     wait_for_no_process_of(home)
 

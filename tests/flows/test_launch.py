@@ -9,9 +9,11 @@ from config import Config, MemoryConfig
 from engine import CircuitSpec, EngineError, Rejected
 from flows import launch
 from flows.batch import BatchParameters
-from flows.errors import ServerError
+from flows.errors import FlowError, ServerError
 from flows.launch import refuse_what_never_fits, run_batch
+from groth16.errors import InputError
 from policy import Circuit, Entry
+from tests.groth16.samples import sample
 
 GIB = 2**30
 SPEC = CircuitSpec("wide", Path("wide.zkey"), witness=Path("wide.wtns"), partitions=3)
@@ -35,19 +37,40 @@ def test_a_wrong_name_is_refused_before_a_server_is_started(monkeypatch: pytest.
         run_batch(BatchParameters(circuit="merkel"), print)
 
 
-@pytest.mark.usefixtures("small_server")
-def test_an_unfit_budget_stops_the_server_that_was_starting(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+OWN = f"""
+[circuits.own]
+zkey = "{sample("bn254", "sample.zkey")}"
+witness = "{sample("bn254", "sample.wtns")}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "parameters", "why"),
+    [
+        (OWN, {"circuit": "owns"}, "did you mean 'own'"),
+        (OWN, {"budget": "1000TiB"}, "is free"),
+        (OWN, {"budget": "1KiB"}, "would do"),
+        (OWN + "[gpus]\ncores = [100000]", {}, "gpus.cores names core 100000"),
+        (OWN + "[gpus]\ndevices = [0]", {}, "gpus.devices"),
+        (OWN + '[memory]\nledger = "damaged.json"', {}, "damaged.json: is no ledger"),
+        (OWN + '[memory]\nledger = "damaged.json/ledger"', {}, "Not a directory"),
+        (OWN, {"output": "damaged.json/proofs"}, "Not a directory"),
+        (OWN.replace(".zkey", ".none"), {}, "sample.none: cannot be read"),
+        (OWN.replace(".wtns", ".none"), {}, "sample.none: cannot be read"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_anything_starts(
+    settings: str, parameters: dict[str, str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CUZK_HOME", str(tmp_path))
-    monkeypatch.setattr(engine, "resolve", lambda *_: SPEC)
-    shape = Circuit("wide", (), phase1_bytes=GIB, phase2_bytes=GIB)
-    monkeypatch.setattr(engine, "load_shape", lambda _spec: shape)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CUZK_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(launch, "prefect_server", lambda *_: pytest.fail("a server was started"))
+    Path("damaged.json").write_text("{}")
+    Path("cuzk.toml").write_text(settings)
     said = list[str]()
-    with pytest.raises(Rejected):
-        run_batch(BatchParameters(circuit="wide", budget="1GiB"), said.append)
-    assert said[0] == "starting a Prefect server for this run"
-    assert not (tmp_path / "prefect" / "server.json").exists()
+    with pytest.raises((EngineError, FlowError, InputError), match=why):
+        run_batch(BatchParameters(**{"circuit": "own", "budget": "1GiB", **parameters}), said.append)  # type: ignore[arg-type]  # as text from a form
+    assert said == []
 
 
 def test_a_server_that_is_named_is_said_before_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,4 +78,4 @@ def test_a_server_that_is_named_is_said_before_it_is_asked(monkeypatch: pytest.M
     said = list[str]()
     with pytest.raises(ServerError):
         run_batch(BatchParameters(circuit="multiplier"), said.append)
-    assert said == ["using the Prefect server at http://127.0.0.1:1/api"]
+    assert said[-1] == "using the Prefect server at http://127.0.0.1:1/api"
