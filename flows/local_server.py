@@ -32,6 +32,7 @@ STOP_WITHIN_S = 15.0
 LOCKED_AT_MOST_S = 60.0
 LOOK_EVERY_S = 1.0
 RESTARTS = 3
+LOGS_KEPT = 10
 
 # By default the server spends 42 ms of CPU to record a task and falls behind; in batches it takes a third.
 TUNING = {
@@ -202,6 +203,7 @@ def _start(folder: Path, port: int) -> LocalServer:
     # The UI runs in the browser, where it would look for the API at Prefect's usual port.
     ui = {"PREFECT_SERVER_UI_API_URL": f"http://127.0.0.1:{port}/api"}
     variables = TUNING | dict(os.environ) | environment(folder) | ui
+    _remove_old_logs(folder)
     command = ["server", "start", "--host", "127.0.0.1", "--port", str(port)]
     with log_path.open("w") as log:
         process = subprocess.Popen(
@@ -219,6 +221,12 @@ def _start(folder: Path, port: int) -> LocalServer:
     partial.write_text(json.dumps(asdict(server)))
     partial.replace(folder / "server.json")
     return server
+
+
+def _remove_old_logs(folder: Path) -> None:
+    """Leave room for one more; names sort by time."""
+    for path in sorted(folder.glob("server-*.log"))[: 1 - LOGS_KEPT]:
+        path.unlink(missing_ok=True)
 
 
 def _free_port() -> int:

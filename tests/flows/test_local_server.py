@@ -52,6 +52,16 @@ def test_it_runs_inside_the_block_and_is_gone_after(tmp_path: Path) -> None:
     assert not (tmp_path / "home" / "server.json").exists()
 
 
+def test_only_the_latest_logs_of_servers_are_kept(tmp_path: Path) -> None:
+    for second in range(module.LOGS_KEPT + 5):
+        (tmp_path / f"server-20200101-0000{second:02}-4200.log").touch()
+    with local_server(tmp_path, silent) as server:
+        logs = sorted(tmp_path.glob("server-*.log"))
+        assert len(logs) == module.LOGS_KEPT
+        assert logs[0].name.startswith("server-20200101-000006")
+        assert str(logs[-1]) == server.log_path
+
+
 def test_it_is_gone_after_an_error_too(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), local_server(tmp_path, silent) as server:
         raise KeyboardInterrupt
