@@ -35,6 +35,7 @@ from db.queries import (
     stage_seconds,
     waits,
 )
+from db.unfinished import Unfinished, unfinished_proofs
 from db.writer import HistoryWriter
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "StageObservation",
     "StageSeconds",
     "State",
+    "Unfinished",
     "find_run",
     "list_runs",
     "memory_samples",
@@ -67,5 +69,6 @@ __all__ = [
     "policy_events",
     "show_run",
     "stage_seconds",
+    "unfinished_proofs",
     "waits",
 ]

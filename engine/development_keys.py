@@ -40,7 +40,6 @@ def prepare(spec: CircuitSpec, report: Report) -> None:
             if not _is_usable(spec.zkey):
                 if spec.zkey.exists():
                     report(f"the development key {spec.zkey} is damaged; making it again")
-                _remove_leftovers(spec.zkey)
                 _make(spec, spec.r1cs, report)
     except OSError as error:
         raise EngineError(
@@ -73,9 +72,3 @@ def _make(spec: CircuitSpec, r1cs: Path, report: Report) -> None:
     with words, ThreadPoolExecutor(count, "setup") as pool:
         setup(circuit, spec.zkey, PoolRunner(pool, count))
     report(f"development key in {spec.zkey}, {time.monotonic() - started_s:.1f} s")
-
-
-def _remove_leftovers(zkey: Path) -> None:
-    """What a process that was killed while it wrote has left behind; nobody else writes under the lock."""
-    for path in zkey.parent.glob(f".{zkey.name}.*.tmp"):
-        path.unlink(missing_ok=True)

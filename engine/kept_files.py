@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import logging
 import os
-import time
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from groth16.errors import InputError
+from groth16.temporary import remove_leftovers
 
 log = logging.getLogger("cuzk.engine")
 
 LEAST_FILE_BYTES = 4096  # what even an empty file takes
-LEFTOVER_AFTER_S = 3600.0
 _warned: set[Path] = set()
 
 
@@ -49,10 +49,10 @@ class KeptFiles:
         path = self.folder / name
         if self.limit_bytes <= 0:
             return False
-        try:
+        if not path.is_file():  # a pipe would be waited for
+            return False
+        with suppress(OSError):  # perhaps it is read-only
             os.utime(path)
-        except OSError as error:
-            return not isinstance(error, FileNotFoundError) and path.exists()  # perhaps it is read-only
         return True
 
     def keep(self, name: str, write: Callable[[Path], object], size_bytes: int = LEAST_FILE_BYTES) -> None:
@@ -64,19 +64,18 @@ class KeptFiles:
             return
         try:
             self._make_room(size_bytes)
+            _make_way(self.folder / name)
             write(self.folder / name)
         except (OSError, InputError) as error:
             self._warn(error.strerror if isinstance(error, OSError) else error)
 
     def _make_room(self, size_bytes: int) -> None:
-        now_s = time.time()
+        remove_leftovers(self.folder)
         files: list[tuple[float, int, Path]] = []
         for path in self.folder.iterdir():
             with suppress(FileNotFoundError):  # another process makes room as well
                 found = path.stat()
-                if path.suffix == ".tmp" and found.st_mtime < now_s - LEFTOVER_AFTER_S:
-                    path.unlink()  # left by a process that was killed while it wrote
-                else:
+                if stat.S_ISREG(found.st_mode):
                     files.append((found.st_mtime, max(found.st_size, LEAST_FILE_BYTES), path))
         excess_bytes = sum(size for _, size, _ in files) + size_bytes - self.limit_bytes
         for _, size, path in sorted(files):
@@ -89,6 +88,14 @@ class KeptFiles:
         if self.folder not in _warned:
             _warned.add(self.folder)
             log.warning("%s: nothing can be kept there (%s), so every run makes it again", self.folder, why)
+
+
+def _make_way(path: Path) -> None:
+    """Remove what has a file's name and is none. Raises InputError for a folder, which may hold something."""
+    if path.is_dir():
+        raise InputError(f"{path.name} is a folder: delete it")
+    if not path.is_file():
+        path.unlink(missing_ok=True)
 
 
 NONE = KeptFiles(Path(), 0)

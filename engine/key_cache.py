@@ -1,6 +1,7 @@
 """What is derived from a proving key, made once for what is in the key and not for each run.
 
-    IDENTITY.content    the hash of the key with this path, inode, size and times, of which each change counts
+    IDENTITY.content    the hash of the key with this path, inode, size and times, of which each change
+                        counts; and a checksum over both, so that no other key's note is taken for it
     CONTENT.matrices-N  the key's matrices as they are in memory, in the form N (see `groth16.matrices_file`)
     CONTENT.checked-N   empty: the key's points passed the checks N: they are on their curves
 
@@ -12,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 import threading
 import time
 from contextlib import suppress
@@ -32,7 +32,6 @@ from kernels.parallel import Run
 
 log = logging.getLogger("cuzk.engine")
 
-_CONTENT = re.compile("[0-9a-f]{64}")
 _CHECKS = 1
 _BLOCK_BYTES = 1 << 22  # that one thread hashes at a time
 _CLOCK_TICK_S = 0.02  # two changes closer than this can have the same time in a file system
@@ -79,15 +78,16 @@ class KeyCache:
         with _hashing:
             if self._files.used(note):
                 with suppress(OSError, ValueError):  # another process made room
-                    text = (self._files.folder / note).read_text()
-                    if _CONTENT.fullmatch(text):
-                        return text
+                    content, _, checksum = (self._files.folder / note).read_text().partition(" ")
+                    if checksum == _note_checksum(identity, content):
+                        return content
             if not self._files.usable():
                 return None
             _let_settle(zkey)
             content = content_hash(zkey, run)
             if _identity(zkey) == identity:
-                self._files.keep(note, lambda path: _write(path, content))
+                text = f"{content} {_note_checksum(identity, content)}"
+                self._files.keep(note, lambda path: _write(path, text))
             return content
 
     def _mapped(self, name: str, header: KeyHeader, run: Run) -> Matrices | None:
@@ -98,6 +98,10 @@ class KeyCache:
         except InputError as error:
             log.warning("%s; it is made again", error)
             return None
+
+
+def _note_checksum(identity: str, content: str) -> str:
+    return hashlib.sha256(f"{identity} {content}".encode()).hexdigest()
 
 
 def content_hash(path: Path, run: Run) -> str:

@@ -64,3 +64,13 @@ class Outputs:
 
     def _temporary(self, path: Path) -> Path:
         return path.with_name(f".{path.name}.{self.token}.partial")
+
+
+def proof_folder(output: Path, name: str) -> Path:
+    """Where in a batch's folder the files of a proof go: "merkle-3" for "merkle #3"."""
+    return output / name.replace(" #", "-")
+
+
+def temporary_files(directory: Path, token: str) -> list[Path]:
+    """What is there under the temporary names of one proof."""
+    return list(directory.glob(f".*.{token}.partial"))

@@ -14,6 +14,8 @@ import engine
 from config import home
 from db import new_id, open_history
 from engine import CircuitSpec, Engine, ProofCancelled, ProofFailed, ProofRequest, RunLabels
+from engine.leftovers import clean_up
+from engine.outputs import proof_folder
 from flows.batch import BatchFailed, BatchParameters, BatchSummary, ProofSummary, batch_config, begun
 from flows.closed_loop import closed_loop
 from flows.logs import engine_log_in_ui, run_log
@@ -66,6 +68,7 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
         run_log(home() / "logs" / f"{run_id}.log", config.logging) as log,
         engine_log_in_ui(flow_run_id),
     ):
+        clean_up(config, history)
         summary = BatchSummary(run_id, history.address, output, log, flow_run.ui_url)
         async with Engine(config, limits, writer, run_id, labels, ledger=ledger):
             if told := begun.get():
@@ -82,10 +85,9 @@ async def _prove_all(parameters: BatchParameters, circuit: CircuitSpec, output: 
 
     async def one(index: int) -> ProofSummary:
         name = f"{circuit.name} #{index + 1}"
-        folder = output / f"{circuit.name}-{index + 1}"
-        return await _prove_one(
-            ProofRequest(circuit, name, folder, parameters.partitions, priority), progress
-        )
+        folder = proof_folder(output, name)
+        request = ProofRequest(circuit, name, folder, parameters.partitions, priority)
+        return await _prove_one(request, progress)
 
     async with progress.words():
         return await closed_loop(parameters.count, parameters.concurrency, one)

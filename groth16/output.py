@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from groth16.errors import InputError
+from groth16.temporary import create, remove_leftovers
 
 _STDOUT = 1
 
@@ -18,6 +18,8 @@ _STDOUT = 1
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write that takes `path`'s place when the block ends, and is removed if the block fails.
+
+    What a process that was killed in such a block for the same path has left is removed first.
 
     Where `path` is a link, the file that it leads to is replaced. What is no regular file (a device, a pipe)
     and what stdout leads to keep their place: they are written as the block goes.
@@ -42,15 +44,16 @@ def _in_place(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _by_rename(target: Path) -> Iterator[BinaryIO]:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
+    remove_leftovers(target.parent, target.name)
+    with create(target) as file:
+        temporary = Path(file.name)
+        try:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import kept_files, key_cache
+from engine import key_cache
 from engine.kept_files import NONE, KeptFiles
 from engine.key_cache import KeyCache, content_hash
 from groth16.errors import InputError
 from groth16.matrices import Matrices
+from groth16.temporary import create
 from groth16.zkey import read_header, read_proving_key
 from kernels.parallel import serial
 from tests.groth16.samples import sample
@@ -134,13 +135,44 @@ def test_a_damaged_file_is_made_again_with_a_word(
     assert calls.taken() == []
 
 
-def test_a_damaged_note_names_no_other_key(zkey: Path, files: KeptFiles, calls: Calls) -> None:
+@pytest.mark.parametrize("text", ["", "0" * 64, "of another key"])
+def test_a_note_that_is_not_the_keys_own_is_made_again(
+    zkey: Path, files: KeptFiles, calls: Calls, text: str
+) -> None:
     load(zkey, files)
-    for note in files.folder.glob("*.content"):
-        note.write_text("")
+    (note,) = files.folder.glob("*.content")
+    if text == "of another key":
+        copy = zkey.with_name("copy.zkey")
+        copy.write_bytes(zkey.read_bytes())
+        load(copy, files)
+        (other,) = set(files.folder.glob("*.content")) - {note}
+        text = other.read_text()
+    note.write_text(text)
     calls.taken()
     load(zkey, files)
     assert calls.taken() == ["content_hash"]
+    load(zkey, files)
+    assert calls.taken() == []
+
+
+def test_a_pipe_in_a_files_place_is_replaced_and_a_folder_costs_a_warning(
+    zkey: Path, files: KeptFiles, calls: Calls, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = load(zkey, files).b.unit_columns.tolist()
+    for path in files.folder.iterdir():
+        path.unlink()
+        os.mkfifo(path)
+    calls.taken()
+    load(zkey, files)
+    assert calls.taken() == ["content_hash", "check_points", "read_matrices"]
+    assert all(path.is_file() for path in files.folder.iterdir())
+    for path in files.folder.iterdir():
+        path.unlink()
+        path.mkdir()
+    for _ in range(2):
+        assert load(zkey, files).b.unit_columns.tolist() == expected
+    (record,) = caplog.records
+    assert "is a folder: delete it" in record.message
 
 
 def test_nothing_is_kept_where_nothing_may_be(zkey: Path, calls: Calls) -> None:
@@ -199,15 +231,12 @@ def test_the_least_recently_used_files_go_first(tmp_path: Path) -> None:
     assert (tmp_path / "d").exists()
 
 
-def test_what_a_killed_process_left_is_removed_after_a_while(tmp_path: Path) -> None:
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     files = KeptFiles(tmp_path, LIMIT_BYTES)
-    old, new = tmp_path / ".x.matrices.1.tmp", tmp_path / ".y.matrices.2.tmp"
-    old.touch()
-    new.touch()
-    os.utime(old, (0, 0))
-    files.keep("z", Path.touch)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [new.name, "z"]
-    assert kept_files.LEFTOVER_AFTER_S > 60
+    (tmp_path / ".x.matrices.1.tmp").touch()
+    with create(tmp_path / "y.matrices") as file:
+        files.keep("z", Path.touch)
+        assert sorted(path.name for path in tmp_path.iterdir()) == [Path(file.name).name, "z"]
 
 
 def _load_in_a_process(zkey: Path, files: KeptFiles) -> int:
