@@ -37,14 +37,11 @@ class Sums:
 def prove(key: ProvingKey, witness: Witness, quotient_scalars: Scalars, run: Run) -> Proof:
     """Prove; `quotient_scalars` is what `quotient` returned for this witness.
 
-    The two blinding scalars are drawn from `secrets`, so no two proofs are equal. A witness that does not
-    satisfy the circuit still gives a proof, one that `verify` refuses. Raises InputError for a witness of
-    another curve or number of wires.
+    A witness that does not satisfy the circuit still gives a proof, one that `verify` refuses. Raises
+    InputError for a witness of another curve or number of wires.
     """
     check_pair(key.header, witness)
-    sums = multiply_all(key, witness, quotient_scalars, run)
-    order = key.header.curve.fr.modulus
-    return assemble(key, sums, secrets.randbelow(order), secrets.randbelow(order))
+    return blind(key, multiply_all(key, witness, quotient_scalars, run))
 
 
 def multiply_all(key: ProvingKey, witness: Witness, quotient_scalars: Scalars, run: Run) -> Sums:
@@ -59,6 +56,12 @@ def multiply_all(key: ProvingKey, witness: Witness, quotient_scalars: Scalars, r
         c=msm(g1, key.c, private, run),
         h=msm(g1, key.h, quotient_scalars, run),
     )
+
+
+def blind(key: ProvingKey, sums: Sums) -> Proof:
+    """The proof with two fresh blinding scalars from `secrets`, so that no two proofs are equal."""
+    order = key.header.curve.fr.modulus
+    return assemble(key, sums, secrets.randbelow(order), secrets.randbelow(order))
 
 
 def assemble(key: ProvingKey, sums: Sums, r: int, s: int) -> Proof:

@@ -6,7 +6,7 @@ unless said otherwise. `out` may be one of the inputs; its length decides.
 
 from typing import Any
 
-from numba import cuda
+from numba import cuda, int64
 
 from kernels.cuda import field as f
 from kernels.cuda.launch import kernel, launch
@@ -32,6 +32,13 @@ def _scale(F: Any, out: Any, a: Any, factor: Any) -> None:
     i = cuda.grid(1)
     if i < out.shape[0]:
         f.store(F, out, i, f.mul(F, f.load(F, a, i), f.load(F, factor, 0)))
+
+
+@kernel
+def _take(F: Any, out: Any, a: Any, indices: Any) -> None:
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        f.store(F, out, i, f.load(F, a, int64(indices[i])))
 
 
 @kernel
@@ -61,6 +68,11 @@ def multiply_subtract(F: Any, out: Any, a: Any, b: Any, c: Any) -> None:
 def scale(F: Any, out: Any, a: Any, factor: Any) -> None:
     """out = factor·a; factor is an array of one element."""
     launch(_scale, len(out), F, out, a, factor)
+
+
+def take(F: Any, out: Any, a: Any, indices: Any) -> None:
+    """out[i] = a[indices[i]], in any form; out is none of the inputs."""
+    launch(_take, len(out), F, out, a, indices)
 
 
 def to_montgomery(F: Any, out: Any, a: Any) -> None:

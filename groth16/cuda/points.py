@@ -1,0 +1,78 @@
+"""A section of a key's points in a device's memory, without those at infinity.
+
+A wire that a matrix never names has none but infinity there: of B's points that is often most of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groth16.prover import Point
+from groth16.zkey import Points
+from kernels.cuda import vectors
+from kernels.cuda.memory import Workspace
+from kernels.cuda.msm import msm
+from kernels.cuda.transfer import Uploader, new_array
+from kernels.fields import Field, Group
+from kernels.parallel import Run, chunks
+
+_POINTS_AT_ONCE = 1 << 16  # that one thread looks at
+_PIECE_BYTES = 1 << 26  # put together in host memory before they go to the device
+
+
+@dataclass(frozen=True)
+class DevicePoints:
+    """Affine points (n, *G.point_shape) in Montgomery form, and which scalar belongs to each.
+
+    wires: (n,) uint32; None where scalar i belongs to point i.
+    """
+
+    points: Any
+    wires: Any | None
+
+
+def upload_points(points: Points, uploader: Uploader, run: Run) -> DevicePoints:
+    """Send a section's points, without those at infinity, to the device that is active."""
+    finite = _finite(points, run)
+    if len(finite) == len(points):
+        return DevicePoints(uploader.to_device(points, run), None)
+    target = new_array((len(finite), *points.shape[1:]), points.dtype)
+    step = max(1, _PIECE_BYTES // (points[:1].nbytes or 1))
+    for start in range(0, len(finite), step):
+        piece = finite[start : start + step]
+        uploader.upload(target[start : start + len(piece)], points[piece], run)
+    return DevicePoints(target, uploader.to_device(finite.astype(np.uint32), run))
+
+
+def _finite(points: Points, run: Run) -> NDArray[np.int64]:
+    """The numbers of the points that are not infinity, in order."""
+    spans = chunks(len(points), -(-len(points) // _POINTS_AT_ONCE))
+    found = run(_finite_of, [(points, *span) for span in spans])
+    return np.concatenate([np.zeros(0, np.int64), *found])
+
+
+def _finite_of(points: Points, start: int, stop: int) -> NDArray[np.int64]:
+    words = points[start:stop].reshape(stop - start, -1)
+    is_finite = words[:, 0] != 0  # all but a few of the finite ones
+    unsure = np.flatnonzero(~is_finite)
+    is_finite[unsure] = words[unsure].any(axis=1)
+    return start + np.flatnonzero(is_finite)
+
+
+def multiply_points(
+    field: Field, group: Group, points: DevicePoints, scalars: Any, workspace: Workspace
+) -> Point:
+    """Σ scalars[wires[i]]·points[i] as an affine point in host memory.
+
+    scalars: device, (m, 4) canonical elements of `field`, the scalars of `group`.
+    """
+    if points.wires is not None:
+        chosen = workspace.array("chosen scalars", (points.wires.shape[0], scalars.shape[1]), "uint64")
+        vectors.take(field, chosen, scalars, points.wires)
+        scalars = chosen
+    total: Point = msm(group, points.points, scalars, workspace)
+    return total
