@@ -9,11 +9,12 @@ from pathlib import Path
 
 from benchmarks.circuits.bits import bits
 from benchmarks.circuits.dense import dense
-from benchmarks.circuits.files import Files, write_instance
+from benchmarks.circuits.files import Files, Instance, write_instance
 from benchmarks.circuits.sha256 import compile_sha256, sha256_available
+from benchmarks.circuits.shaped import POREP_KINDS
 from kernels.fields import CURVES, Curve
 
-GENERATED = {"dense": dense, "bits": bits}
+GENERATED: dict[str, Callable[[Curve, int], Instance]] = {"dense": dense, "bits": bits, **POREP_KINDS}
 NAMES = (*GENERATED, "sha256")
 
 

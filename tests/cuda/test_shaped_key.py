@@ -1,0 +1,80 @@
+"""What is computed from a shape alone against the same from the circuit's matrices."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from benchmarks.circuits.shaped import Shape, draw_witness, shaped
+from benchmarks.gpu.shaped_key import make_key
+from benchmarks.gpu.shaped_rows import evaluate
+from groth16.key_scalars import Toxic, multiply_matrix, with_binding_rows
+from groth16.setup import key_points
+from kernels.cpu.fixed_base import multiply_generator
+from kernels.cpu.vectors import to_montgomery
+from kernels.cuda.fixed_base import FixedBase
+from kernels.cuda.memory import Workspace
+from kernels.cuda.ntt import Domain
+from kernels.fields import BLS12_381, BN254
+from kernels.parallel import serial
+from tests.cuda.conftest import SIMULATED
+from tests.kernels.points import name
+
+SHAPES = [Shape(11, 9, 2, 0.5)] if SIMULATED else [Shape(11, 9, 2, 0.5), Shape(4000, 3990, 9, 0.1)]
+each_shape = pytest.mark.parametrize("shape", SHAPES)
+
+
+def domain_of(curve, shape):
+    return Domain(curve.fr, (shape.n_constraints + shape.n_public).bit_length())
+
+
+def evaluated(curve, shape, domain):
+    values = cuda.to_device(draw_witness(shape, serial))
+    a, b, scratch = (cuda.device_array((domain.size, 4), np.uint64) for _ in range(3))
+    evaluate(curve.fr, shape, values, a, b)
+    return values, a, b, scratch
+
+
+@each_shape
+def test_rows_times_witness(shape):
+    curve = BN254
+    domain, made = domain_of(curve, shape), shaped(curve, shape)
+    _, a, b, _ = evaluated(curve, shape, domain)
+    montgomery = np.empty_like(made.witness.values)
+    to_montgomery(curve.fr, montgomery, made.witness.values, 0, len(montgomery))
+    for matrix, got in ((with_binding_rows(made.r1cs), a), (made.r1cs.b, b)):
+        expected = multiply_matrix(curve.fr, matrix, montgomery, serial)
+        assert (got.copy_to_host()[: len(expected)] == expected).all()
+        assert not got.copy_to_host()[len(expected) :].any()
+
+
+@pytest.fixture
+def quick_multiples(monkeypatch):
+    """In the simulator the processor makes the multiples, which have a test of their own."""
+
+    def multiply(self, scalars, out):
+        out.copy_to_device(multiply_generator(self.group, scalars.copy_to_host(), serial))
+
+    if SIMULATED:
+        monkeypatch.setattr(FixedBase, "__init__", lambda self, group, *_: setattr(self, "group", group))
+        monkeypatch.setattr(FixedBase, "multiply", multiply)
+
+
+@each_shape
+@pytest.mark.usefixtures("quick_multiples")
+@pytest.mark.parametrize("curve", [BN254, BLS12_381], ids=name)
+def test_every_point_is_the_setups(shape, curve):
+    domain, rng = domain_of(curve, shape), Random(6)
+    toxic = Toxic(*(rng.randrange(curve.fr.modulus) for _ in range(4)))
+    key = make_key(curve, shape, domain, toxic, Workspace())
+    expected = key_points(shaped(curve, shape).r1cs, domain.size, toxic, serial)
+    assert (key.ic_for(*evaluated(curve, shape, domain)) == expected.ic).all()
+    for part in vars(expected).keys() - {"ic"}:
+        points, wanted = key.points[part], getattr(expected, part)
+        if part in ("b_g1", "b_g2"):
+            assert not wanted[0].any()
+            assert not wanted[1 + shape.n_b_wires :].any()
+            wanted = wanted[1 : 1 + shape.n_b_wires]
+        got = points if isinstance(points, np.ndarray) else points.copy_to_host()
+        assert (got == wanted).all(), part
