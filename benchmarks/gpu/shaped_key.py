@@ -3,69 +3,85 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numba import cuda
 
 from benchmarks.circuits.shaped import Shape
 from benchmarks.gpu.shaped_rows import constants, key_scalars
+from groth16.cuda.key import DeviceKey
+from groth16.cuda.points import DevicePoints
 from groth16.key_scalars import Toxic
+from groth16.verification_key import VerificationKey
 from kernels.cuda.fixed_base import FixedBase
 from kernels.cuda.lagrange import lagrange_basis, odd_basis
 from kernels.cuda.memory import Workspace
 from kernels.cuda.ntt import Domain
+from kernels.cuda.transfer import Uploader, new_array
 from kernels.encoding import Limbs, ints_to_limbs, limbs_to_ints
 from kernels.fields import Curve
+from kernels.parallel import serial
 
 
 @dataclass(frozen=True)
 class ShapedKey:
-    """points: `zkey.KeyPoints`' arrays, the long ones on the device; `ic` lacks the circuit's constants.
+    """The long arrays on the device, and the key's other points by the names of `zkey.KeyPoints`.
 
-    Of B there are those of wires 1 to n_b_wires only: all others are infinity. ic_scalars: logarithms of ic;
-    basis: the Lagrange basis at tau, on the device.
+    `ic` lacks the circuit's constants; ic_scalars: its logarithms; basis: the Lagrange basis at tau, on the
+    device.
     """
 
-    curve: Curve
-    shape: Shape
-    domain: Domain
-    points: dict[str, Any]
+    device_key: DeviceKey
+    points: dict[str, Limbs]
     ic_scalars: list[int]
     basis: Any
-    workspace: Workspace
 
-    def ic_for(self, values: Any, a: Any, b: Any, scratch: Any) -> Limbs:
-        """IC of the circuit that a witness is for; arrays as `shaped_rows.constants` takes them."""
-        fr = self.curve.fr
-        constants(fr, self.shape, values, a, b, self.basis, scratch)
+    @property
+    def head(self) -> Any:
+        """What `groth16.prover.assemble` reads of a key."""
+        return SimpleNamespace(header=SimpleNamespace(curve=self.device_key.curve), **self.points)
+
+    def verification_key(self, shape: Shape, values: Any, a: Any, b: Any, scratch: Any) -> VerificationKey:
+        """Of the circuit that a witness is for; the arrays are as `shaped_rows.constants` takes them."""
+        curve = self.device_key.curve
+        constants(curve.fr, shape, values, a, b, self.basis, scratch)
         (constant,) = limbs_to_ints(scratch[:1].copy_to_host())
-        first = (self.ic_scalars[0] + constant) % fr.modulus
-        ic: Limbs = self.points["ic"].copy()
-        ic[:1] = multiples(FixedBase(self.curve.g1, self.workspace, 1), [first])
-        return ic
+        ic = self.points["ic"].copy()
+        first = [(self.ic_scalars[0] + constant) % curve.fr.modulus]
+        ic[:1] = multiples(FixedBase(curve.g1, Workspace(), 1), first)
+        head = {name: self.points[name] for name in ("alpha_g1", "beta_g2", "gamma_g2", "delta_g2")}
+        return VerificationKey(curve, ic=ic, **head)
 
 
 def make_key(curve: Curve, shape: Shape, domain: Domain, toxic: Toxic, workspace: Workspace) -> ShapedKey:
-    """By the formulas of `groth16.key_scalars`; at 2^27 it takes 20 GB more than the key while it runs."""
+    """By the formulas of `groth16.key_scalars`; at 2^27 it takes 20 GB more than the key while it runs.
+
+    Of the shape the share of significant values does not matter.
+    """
     g1, g2 = FixedBase(curve.g1, workspace), FixedBase(curve.g2, workspace)
     fr, n_ic = curve.fr, shape.n_public + 1
     per_delta = pow(toxic.delta, -1, fr.modulus)
-    points = {"h": _points(g1, odd_basis(domain, toxic.tau, per_delta))}
+    h = _points(g1, odd_basis(domain, toxic.tau, per_delta))
     basis = lagrange_basis(domain, toxic.tau, 1)
-    a, b, k = (cuda.device_array((shape.n_wires, 4), np.uint64) for _ in range(3))
+    a, b, k = (new_array((shape.n_wires, 4), np.uint64) for _ in range(3))
     weights = [weight * per_delta % fr.modulus for weight in (toxic.beta, toxic.alpha, 1)]
-    key_scalars(fr, shape, basis, cuda.to_device(ints_to_limbs(weights, 4)), a, b, k)
+    key_scalars(fr, shape, basis, _to_device(weights), a, b, k)
     ic_scalars = [each * toxic.delta % fr.modulus for each in limbs_to_ints(k[:n_ic].copy_to_host())]
-    b = b[1 : 1 + shape.n_b_wires]
-    points |= {
-        "a": _points(g1, a),
-        "b_g1": _points(g1, b),
-        "b_g2": _points(g2, b),
-        "c": _points(g1, k[n_ic:]),
-    }
-    points |= {"ic": multiples(g1, ic_scalars), **_head(g1, g2, toxic)}
-    return ShapedKey(curve, shape, domain, points, ic_scalars, basis, workspace)
+    b, b_wires = b[1 : 1 + shape.n_b_wires], np.arange(1, 1 + shape.n_b_wires, dtype=np.uint32)
+    key = DeviceKey(
+        curve=curve,
+        n_public=shape.n_public,
+        a=DevicePoints(_points(g1, a), None),
+        b_g1=DevicePoints(_points(g1, b), Uploader().to_device(b_wires, serial)),
+        b_g2=DevicePoints(_points(g2, b), Uploader().to_device(b_wires, serial)),
+        c=DevicePoints(_points(g1, k[n_ic:]), None),
+        h=DevicePoints(h, None),
+        a_rows=None,
+        b_rows=None,
+        domain=domain,
+    )
+    return ShapedKey(key, {"ic": multiples(g1, ic_scalars), **_head(g1, g2, toxic)}, ic_scalars, basis)
 
 
 def _head(g1: FixedBase, g2: FixedBase, toxic: Toxic) -> dict[str, Limbs]:
@@ -76,12 +92,16 @@ def _head(g1: FixedBase, g2: FixedBase, toxic: Toxic) -> dict[str, Limbs]:
 
 
 def _points(base: FixedBase, scalars: Any) -> Any:
-    out = cuda.device_array((len(scalars), *base.group.point_shape), np.uint64)
+    out = new_array((len(scalars), *base.group.point_shape), np.uint64)
     base.multiply(scalars, out)
     return out
 
 
 def multiples(base: FixedBase, scalars: list[int]) -> Limbs:
     """A few, in host memory."""
-    points: Limbs = _points(base, cuda.to_device(ints_to_limbs(scalars, 4))).copy_to_host()
+    points: Limbs = _points(base, _to_device(scalars)).copy_to_host()
     return points
+
+
+def _to_device(scalars: list[int]) -> Any:
+    return Uploader().to_device(ints_to_limbs(scalars, 4), serial)

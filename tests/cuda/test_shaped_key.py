@@ -1,5 +1,6 @@
 """What is computed from a shape alone against the same from the circuit's matrices."""
 
+import dataclasses
 from random import Random
 
 import numpy as np
@@ -7,9 +8,11 @@ import pytest
 from numba import cuda
 
 from benchmarks.circuits.shaped import Shape, draw_witness, shaped
+from benchmarks.gpu.partition import check, make_partition, prove, refill
 from benchmarks.gpu.shaped_key import make_key
 from benchmarks.gpu.shaped_rows import evaluate
-from groth16.key_scalars import Toxic, multiply_matrix, with_binding_rows
+from groth16.errors import VerificationFailed
+from groth16.key_scalars import Toxic, draw_toxic, multiply_matrix, with_binding_rows
 from groth16.setup import key_points
 from kernels.cpu.fixed_base import multiply_generator
 from kernels.cpu.vectors import to_montgomery
@@ -69,12 +72,31 @@ def test_every_point_is_the_setups(shape, curve):
     toxic = Toxic(*(rng.randrange(curve.fr.modulus) for _ in range(4)))
     key = make_key(curve, shape, domain, toxic, Workspace())
     expected = key_points(shaped(curve, shape).r1cs, domain.size, toxic, serial)
-    assert (key.ic_for(*evaluated(curve, shape, domain)) == expected.ic).all()
-    for part in vars(expected).keys() - {"ic"}:
-        points, wanted = key.points[part], getattr(expected, part)
-        if part in ("b_g1", "b_g2"):
-            assert not wanted[0].any()
-            assert not wanted[1 + shape.n_b_wires :].any()
-            wanted = wanted[1 : 1 + shape.n_b_wires]
-        got = points if isinstance(points, np.ndarray) else points.copy_to_host()
-        assert (got == wanted).all(), part
+    vk = key.verification_key(shape, *evaluated(curve, shape, domain))
+    assert (vk.ic == expected.ic).all()
+    for part, wanted in vars(expected).items():
+        if part in key.points.keys() - {"ic"}:
+            assert (key.points[part] == wanted).all(), part
+        elif part != "ic":
+            assert (expanded(getattr(key.device_key, part), wanted) == wanted).all(), part
+
+
+def expanded(section, like):
+    """A section of a key with its points at infinity."""
+    points, wires = np.zeros_like(like), section.wires
+    points[slice(None) if wires is None else wires.copy_to_host()] = section.points.copy_to_host()
+    return points
+
+
+@pytest.mark.skipif(SIMULATED, reason="the simulator takes a minute")
+def test_a_proof_verifies_and_another_does_not():
+    shape, curve = SHAPES[-1], BN254
+    domain, workspace = domain_of(curve, shape), Workspace()
+    key = make_key(curve, shape, domain, draw_toxic(curve.fr, domain.size), workspace)
+    partition = make_partition(key, shape, serial)
+    for _ in range(2):
+        proof = prove(partition, workspace)
+        check(partition, proof)
+        refill(partition)
+    with pytest.raises(VerificationFailed):
+        check(dataclasses.replace(partition, public=[1, *partition.public[1:]]), proof)
