@@ -156,7 +156,7 @@ class Share:
         except EngineError as error:
             if str(error) != self._trouble:
                 self._trouble = str(error)
-                log.warning("%s", error)
+                log.error("%s", error)  # whoever begins meanwhile counts nothing of this process's
 
 
 def _described(account: Account) -> str:

@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Callable
 
 log = logging.getLogger("cuzk.engine")
+stacks_log = logging.getLogger("cuzk.engine.stacks")
+stacks_log.setLevel(logging.INFO)  # whatever level the settings have for the rest: nothing else tells where
 
 LOOKS_BEFORE_A_REPORT = 10
 ANSWER_WITHIN_S = 2.0
@@ -19,8 +21,8 @@ class Watchdog:
     """A thread that looks whether `progress` has changed, between start() and stop().
 
     After `stall_s` without a change it logs what `explain` says, asked on the event loop, as an error; and
-    where each thread is as information, which goes to the run's log file alone. Then again after twice as
-    long, and so on. `explain` gives no line where nothing is to be done.
+    where each thread is as information, which goes to the run's log file alone, whatever the file's level.
+    Then again after twice as long, and so on. `explain` gives no line where nothing is to be done.
     """
 
     def __init__(self, progress: Callable[[], int], explain: Callable[[], list[str]], stall_s: float) -> None:
@@ -50,7 +52,7 @@ class Watchdog:
                 report_after_s *= 2
                 if (lines := self._ask()) and not self._stop.is_set():
                     log.error("nothing has got on for %.0f s\n%s", still_s, "\n".join(lines))
-                    log.info("where each thread is:\n%s", stacks())
+                    stacks_log.info("where each thread is:\n%s", stacks())
 
     def _ask(self) -> list[str]:
         answer: concurrent.futures.Future[list[str]] = concurrent.futures.Future()

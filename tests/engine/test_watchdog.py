@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -58,14 +59,15 @@ def test_a_blocked_event_loop_is_named(caplog: pytest.LogCaptureFixture) -> None
     assert "test_watchdog.py" in caplog.text
 
 
+@pytest.mark.parametrize("level", ["info", "error"])
 def test_where_the_threads_are_is_for_the_log_file_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], level: Literal["info", "error"]
 ) -> None:
     path = tmp_path / "run.log"
 
     async def steps() -> None:
         dog = Watchdog(lambda: 0, lambda: ["waits for memory that other processes hold"], 0.05)
-        with run_log(path, LoggingConfig()):
+        with run_log(path, LoggingConfig(level=level)):
             dog.start()
             await until(lambda: "thread MainThread" in path.read_text())
             await asyncio.to_thread(dog.stop)
