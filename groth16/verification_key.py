@@ -12,6 +12,8 @@ from groth16 import points_json as pj
 from groth16.errors import InputError
 from groth16.json_files import read_json, write_json
 from groth16.zkey import ProvingKey, read_head_points, read_header, read_points
+from kernels.cpu.pairing import final_exponentiation, miller_loop
+from kernels.encoding import from_montgomery_ints
 from kernels.fields import Curve, Group
 
 Points = NDArray[np.uint64]
@@ -84,16 +86,29 @@ def read_verification_key(path: str | Path) -> VerificationKey:
 
 
 def write_verification_key(path: str | Path, key: VerificationKey) -> None:
-    """Write a key as snarkjs does but for vk_alphabeta_12, which can be computed and no verifier reads.
-
-    Raises InputError if the file cannot be written.
-    """
+    """Write a key as snarkjs does. Raises InputError if the file cannot be written."""
     points = {
         _JSON_NAMES[name]: pj.format_point(group, getattr(key, name))
         for name, group in _points_of(key.curve).items()
     }
     head = {"protocol": "groth16", "curve": key.curve.snarkjs_name, "nPublic": key.n_public}
-    write_json(path, head | points | {"IC": [pj.format_point(key.curve.g1, point) for point in key.ic]})
+    alpha_beta = {"vk_alphabeta_12": _alpha_beta(key)}
+    ic = {"IC": [pj.format_point(key.curve.g1, point) for point in key.ic]}
+    write_json(path, head | points | alpha_beta | ic)
+
+
+def _alpha_beta(key: VerificationKey) -> list[list[list[str]]]:
+    """e(alpha, beta) in the tower Fq2, Fq6, Fq12, (2, 3, 2) decimal numbers; for other verifiers.
+
+    snarkjs's pairing is the same multiple of the reduced one as our final exponentiation gives: to the power
+    2x(6x² + 3x + 1) on BN254 and 3 on BLS12-381, where ours has the loop's sign left out.
+    """
+    curve = key.curve
+    value = final_exponentiation(miller_loop(curve, key.alpha_g1[np.newaxis], key.beta_g2[np.newaxis]))
+    if curve.ate_loop < 0:
+        value = value.conjugate()
+    pairs = from_montgomery_ints(curve.fq2, value.coefficients)
+    return [[[str(part) for part in pairs[2 * power + half]] for power in range(3)] for half in range(2)]
 
 
 _JSON_NAMES = {

@@ -39,12 +39,11 @@ def test_json_and_proving_key_give_the_same_key(curve: str) -> None:
 
 
 @pytest.mark.parametrize("curve", CURVES)
-def test_snarkjs_verifies_with_a_key_that_we_wrote(curve: str, tmp_path: Path) -> None:
+def test_a_key_that_we_wrote_is_snarkjss_own_and_it_verifies_with_it(curve: str, tmp_path: Path) -> None:
     path = tmp_path / "vk.json"
     write_verification_key(path, read_verification_key_of(sample(curve, "sample.zkey")))
-    expected = key_json(curve)
-    del expected["vk_alphabeta_12"]
-    assert json.loads(path.read_text()) == expected
+    assert json.loads(path.read_text()) == key_json(curve)
+    assert list(json.loads(path.read_text())) == list(key_json(curve))
     assert "OK" in snarkjs(
         "groth16", "verify", path, sample(curve, "public.json"), sample(curve, "proof.json")
     )
