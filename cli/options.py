@@ -19,8 +19,20 @@ from cli.streams import lead_nowhere
 from groth16.errors import InputError
 from groth16.output import is_stdout
 
-INPUT_FILE = click.Path(path_type=Path)  # existence is checked where the file is read, in one line
-OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
+
+class FileOrStream(click.Path):
+    """A path; "-" is a standard stream, as for other programs. Existence is checked where a file is read."""
+
+    def __init__(self, stream: str, **options: Any) -> None:
+        super().__init__(path_type=Path, **options)
+        self._stream = stream
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(self._stream if value == "-" else value, param, ctx)
+
+
+INPUT_FILE = FileOrStream("/dev/stdin")
+OUTPUT_FILE = FileOrStream("/dev/stdout", dir_okay=False)
 
 config_option = click.option(
     "--config",
@@ -81,10 +93,10 @@ def batch_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_inputs(*paths: Path | None) -> None:
-    """Refuse files that cannot be read before anything slow is imported; None is passed over."""
-    for path in paths:
-        if path is not None and (why := _unreadable(path)) is not None:
-            raise InputError(f"{path}: cannot be read ({why}): check the path and its permissions")
+    """Refuse files that cannot be read, each by name, before anything slow is imported; None is skipped."""
+    found = {path: _unreadable(path) for path in paths if path is not None}
+    if unreadable := [f"{path}: cannot be read ({why})" for path, why in found.items() if why is not None]:
+        raise InputError("; ".join(unreadable) + ": check the path and permissions")
 
 
 def _unreadable(path: Path) -> str | None:

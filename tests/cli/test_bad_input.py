@@ -80,6 +80,7 @@ def test_refused_files(cuzk: Cuzk, tmp_path: Path, command: str, content: bytes 
         ["setup", "no", "-o", "c.zkey"],
         ["vkey", "no"],
         ["verify", BUNDLED.inputs, BUNDLED.inputs, "no"],
+        ["verify", "no", BUNDLED.inputs, "no", "not", "none"],
         ["verify", BUNDLED.inputs, BUNDLED.inputs.parent, BUNDLED.inputs],
     ],
 )
@@ -99,7 +100,9 @@ def test_missing_files_are_refused_before_anything_slow(tmp_path: Path, command:
     )
     assert (done.returncode, done.stdout) == (2, "\n")
     (line,) = done.stderr.splitlines()
-    assert "cannot be read" in line
+    missing = {name for name in command if str(name).startswith("no")} or {BUNDLED.inputs.parent}
+    assert line.count("cannot be read") == len(missing)
+    assert all(f"{name}: cannot be read" in line for name in missing)
     assert "check the path" in line
 
 

@@ -158,13 +158,21 @@ def test_setup_says_that_it_is_unsafe(cuzk: Cuzk, files: Files, tmp_path: Path) 
 
 
 def test_a_key_goes_to_stdout_alone(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
-    done = cuzk("vkey", files.zkey, "-o", "/dev/stdout")
+    done = cuzk("vkey", files.zkey, "-o", "-")
     assert json.loads(succeed(done)) == json.loads(files.vkey.read_text())
     assert "written" in done.stderr
     with (tmp_path / "out").open("wb") as out:
         command = f"echo before; {CUZK} vkey {files.zkey} -o /dev/stdout; echo after"
         subprocess.run(command, shell=True, stdout=out, stderr=subprocess.DEVNULL, check=True)
     assert (tmp_path / "out").read_bytes() == b"before\n" + files.vkey.read_bytes() + b"after\n"
+
+
+def test_inputs_come_from_stdin(cuzk: Cuzk, files: Files, tmp_path: Path) -> None:
+    with files.inputs.open("rb") as inputs:
+        succeed(cuzk("prove", files.zkey, "-", "--wasm", files.wasm, stdin=inputs, cwd=tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["proof.json", "public.json"]
+    done = cuzk("vkey", "-", stdin=subprocess.PIPE, cwd=tmp_path)
+    assert "/dev/stdin: is a pipe, expected a file" in refused(done)
 
 
 def test_a_full_disk_is_an_error_in_one_line(cuzk: Cuzk, files: Files) -> None:

@@ -95,7 +95,8 @@ def test_the_file_of_cuzk_is_read_as_it_is() -> None:
 def test_paths_are_taken_from_the_folder_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sub").mkdir()
     text = (
-        "[circuits.a]\nzkey='a.zkey'\nwitness='/w.wtns'\npriority='high'\npartitions=3\n[history]\nurl='h.db'"
+        "[circuits.a]\nzkey='a.zkey'\nwitness='/w.wtns'\npriority='high'\npartitions=3\n[history]\nurl='h.db'\n"
+        "[memory]\nledger='shared.json'"
     )
     (tmp_path / "sub/settings.toml").write_text(text)
     monkeypatch.setenv("CUZK_CONFIG", "sub/settings.toml")
@@ -105,6 +106,7 @@ def test_paths_are_taken_from_the_folder_of_the_file(tmp_path: Path, monkeypatch
     assert circuit.witness == Path("/w.wtns")
     assert (circuit.partitions, circuit.priority) == (3, "high")
     assert config.history_url() == str(tmp_path / "sub/h.db")
+    assert config.memory.ledger == tmp_path / "sub/shared.json"
 
 
 def test_the_file_beside_is_used_unless_another_is_named(
