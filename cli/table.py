@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,7 +56,6 @@ def print_runs(summaries: list[RunSummary]) -> None:
     table = _table("run", "source", "batch", "state", "started", "proofs", *right, right=right)
     for summary in summaries:
         run = summary.run
-        seconds = _seconds(run.started_at, run.ended_at)
         table.add_row(
             run.id[:RUN_ID_SHOWN],
             run.source,
@@ -65,8 +63,8 @@ def print_runs(summaries: list[RunSummary]) -> None:
             run.state,
             f"{run.started_at.astimezone():%Y-%m-%d %H:%M:%S}",
             f"{summary.succeeded_count} of {summary.proof_count}",
-            _number(seconds),
-            _number(seconds / summary.succeeded_count if seconds and summary.succeeded_count else None),
+            _number(summary.seconds),
+            _number(summary.seconds_a_proof),
             format_size(run.peak_reserved_bytes) if run.peak_reserved_bytes is not None else "–",
         )
     _print(table)
@@ -103,13 +101,10 @@ def _proof_cells(detail: ProofDetail) -> list[str]:
 
 
 def _totals(detail: RunDetail, most: int | None) -> list[str]:
-    run, succeeded = detail.run, [p.proof for p in detail.proofs if p.proof.state == "succeeded"]
-    lines = [f"{run.state}: {len(succeeded)} of {len(detail.proofs)} proofs"]
-    ends = [proof.ended_s for proof in succeeded if proof.ended_s is not None]
-    if ends:
-        first_s = min(p.proof.submitted_s for p in detail.proofs)
-        batch_s = max(ends) - first_s
-        lines[0] += f" in {batch_s:.2f} s, {batch_s / len(succeeded):.2f} s a proof"
+    run, summary = detail.run, detail.summary
+    lines = [f"{run.state}: {summary.succeeded_count} of {summary.proof_count} proofs"]
+    if summary.seconds is not None:
+        lines[0] += f" in {summary.seconds:.2f} s, {summary.seconds_a_proof:.2f} s a proof"
     if run.peak_rss_bytes is not None:
         lines.append(f"peak RSS {format_size(run.peak_rss_bytes)}")
     if run.peak_reserved_bytes is not None and run.budget_bytes is not None:
@@ -124,10 +119,6 @@ def _totals(detail: RunDetail, most: int | None) -> list[str]:
 def _named(name: str, error: str) -> str:
     """An error with the proof's name before it, once: a real run's begins with the name already."""
     return f"{name}: {error.removeprefix(f'{name}: ')}"
-
-
-def _seconds(start: datetime, end: datetime | None) -> float | None:
-    return None if end is None else (end - start).total_seconds()
 
 
 def _number(value: float | None) -> str:

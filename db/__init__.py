@@ -7,14 +7,14 @@ start where a name ends in `_s` (simulated seconds for a simulated run); sizes a
 from db.errors import HistoryError, NoHistory
 from db.history import History, open_history
 from db.ids import new_id
+from db.log_models import CacheEvent, Decision, MemorySample, PolicyEvent
 from db.models import (
-    MemorySample,
+    Machine,
     Partition,
-    PolicyEvent,
     Proof,
-    Record,
     Run,
     RunState,
+    Settings,
     Source,
     Stage,
     StageName,
@@ -35,13 +35,17 @@ from db.queries import (
     stage_seconds,
     waits,
 )
+from db.record import Record
 from db.unfinished import Unfinished, unfinished_proofs
 from db.writer import HistoryWriter
 
 __all__ = [
+    "CacheEvent",
+    "Decision",
     "History",
     "HistoryError",
     "HistoryWriter",
+    "Machine",
     "MemorySample",
     "NoHistory",
     "Partition",
@@ -54,6 +58,7 @@ __all__ = [
     "RunDetail",
     "RunState",
     "RunSummary",
+    "Settings",
     "Source",
     "Stage",
     "StageName",

@@ -2,8 +2,9 @@
 
 import errno
 import sqlite3
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,18 +14,26 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from db.connect import CHOOSE_ANOTHER, FREE_SPACE, connect, parse_address, reason, remedy, shown
+from db.digest import digest
 from db.errors import HistoryError, NoHistory
 from db.interrupted import close_interrupted
+from db.packing import pack_ended_runs
 from db.schema import bring_to_head
+from db.spool import Spool, import_left
 from db.writer import HistoryWriter
 
 
 class History:
-    """An open history. `address` is its path or its URL without the password; `engine` is SQLAlchemy's."""
+    """An open history. `address` is its path or its URL without the password; `engine` is SQLAlchemy's.
 
-    def __init__(self, address: str, engine: Engine) -> None:
+    `spool`: the folder where records are kept while the database is away.
+    """
+
+    def __init__(self, address: str, engine: Engine, spool: Path) -> None:
         self.address = address
         self.engine = engine
+        self.spool = spool
+        self._written = False
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -37,14 +46,22 @@ class History:
 
     def writer(self) -> HistoryWriter:
         """A new writer with its own thread; close it before the history."""
-        return HistoryWriter(self.engine, self.address)
+        self._written = True
+        return HistoryWriter(self.engine, self.address, Spool(self.spool))
 
     def close_interrupted(self) -> list[str]:
         """Close the runs of this host whose process has died, as opening does, and return their ids."""
         return close_interrupted(self.engine)
 
+    def pack(self) -> None:
+        """Pack the runs that are over, as opening does. What cannot be done is left to the next opening."""
+        with suppress(SQLAlchemyError):
+            pack_ended_runs(self.engine)
+
     def close(self) -> None:
-        """Close all connections."""
+        """Pack the runs that were written here, and close all connections."""
+        if self._written:
+            self.pack()
         self.engine.dispose()
 
     def __enter__(self) -> Self:
@@ -56,10 +73,12 @@ class History:
         self.close()
 
 
-def open_history(address: str | Path, *, create: bool = True) -> History:
+def open_history(address: str | Path, *, create: bool = True, spool: Path | None = None) -> History:
     """Open the history at a path, `sqlite:///PATH` or `postgresql://USER@HOST/DATABASE`, to read and write.
 
-    Makes what is missing (folder, file, tables), migrates what is old, and closes runs whose process died.
+    Makes what is missing (folder, file, tables), migrates what is old, imports what was kept in `spool` while
+    it was away, closes runs whose process died, and packs those that are over. `spool`: a folder; None: one
+    beside the SQLite file, or beside other temporary files for PostgreSQL.
     Without `create` nothing is made, and NoHistory raised where there is no history yet.
     Raises HistoryError, one line, for what cannot be read or written, is of another program, or is newer.
     """
@@ -68,10 +87,12 @@ def open_history(address: str | Path, *, create: bool = True) -> History:
         if not create and _is_missing(url):
             raise NoHistory(f"no runs yet in {shown(url)}")
         _make_folder(url)
-    engine = connect(url)
+    engine, spool = connect(url), spool_folder(url, spool)
     try:
         bring_to_head(engine, create)
+        import_left(engine, spool)
         close_interrupted(engine)
+        pack_ended_runs(engine)
     except NoHistory as error:
         engine.dispose()
         raise NoHistory(f"no runs yet in {shown(url)}") from error
@@ -83,7 +104,14 @@ def open_history(address: str | Path, *, create: bool = True) -> History:
         raise HistoryError(
             f"{shown(url)}: cannot be used as the history: {reason(error)}; {remedy(error)}"
         ) from error
-    return History(shown(url), engine)
+    return History(shown(url), engine, spool)
+
+
+def spool_folder(url: URL, given: Path | None) -> Path:
+    """The folder for records that are meant for `url` and no other."""
+    if url.drivername == "sqlite":
+        return Path(f"{url.database}-spool")
+    return (given or Path(tempfile.gettempdir()) / "cuzk-history-spool") / digest(shown(url))
 
 
 def _is_missing(url: URL) -> bool:

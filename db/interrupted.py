@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Connection, Engine, func, select, update
 
 from db.connect import write_transaction
-from db.models import MemorySample, Partition, PolicyEvent, Proof, Run, Stage
+from db.log_models import MemorySample, PolicyEvent
+from db.models import Partition, Proof, Run, Stage
 from db.process import host_name, is_alive
 
 _OPEN = ("waiting", "running")

@@ -1,22 +1,35 @@
 """Questions to the history, answered with typed rows."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from sqlalchemy import Double, func, select, type_coerce
+from sqlalchemy import Double, Select, String, cast, func, select, type_coerce
 from sqlalchemy.orm import Session
 
 from db.errors import HistoryError
 from db.history import History
-from db.models import MemorySample, Partition, PolicyEvent, Proof, Run, Source, Stage, StageName
+from db.log_models import MemorySample, PolicyEvent, PolicyLog
+from db.models import Machine, Partition, Proof, Run, Settings, Source, Stage, StageName
+from db.policy_log import unpack
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run and how many proofs it had, and how many of them succeeded."""
+    """A run, how many proofs were asked for, how many of them succeeded, and the seconds that they took.
+
+    `seconds` are from the first submission to the end of the last that succeeded; None where none did.
+    """
 
     run: Run
     proof_count: int
     succeeded_count: int
+    seconds: float | None
+
+    @property
+    def seconds_a_proof(self) -> float | None:
+        """Over the proofs that succeeded."""
+        return None if self.seconds is None else self.seconds / self.succeeded_count
 
 
 @dataclass(frozen=True)
@@ -58,10 +71,21 @@ class ProofDetail:
 
 @dataclass(frozen=True)
 class RunDetail:
-    """A run and its proofs in the order of their submission."""
+    """A run, its proofs in the order of their submission, and what they depended on."""
 
     run: Run
     proofs: tuple[ProofDetail, ...]
+    machine: Mapping[str, Any] | None = None
+    config: Mapping[str, Any] | None = None
+
+    @property
+    def summary(self) -> RunSummary:
+        """Its sums, as in the list of runs."""
+        proofs = [detail.proof for detail in self.proofs]
+        ends = [each.ended_s for each in proofs if each.state == "succeeded" and each.ended_s is not None]
+        seconds = max(ends) - min(each.submitted_s for each in proofs) if ends else None
+        succeeded = sum(each.state == "succeeded" for each in proofs)
+        return RunSummary(self.run, self.run.proof_count or len(proofs), succeeded, seconds)
 
 
 @dataclass(frozen=True)
@@ -87,11 +111,21 @@ def list_runs(history: History, limit: int = 20, source: Source | None = None) -
     newest = select(Run).order_by(Run.started_at.desc(), Run.id.desc()).limit(limit)
     with history.read() as session:
         runs = session.scalars(newest.where(Run.source == source) if source else newest).all()
-        succeeded = func.count().filter(Proof.state == "succeeded")
-        counts = select(Proof.run_id, func.count(), succeeded).group_by(Proof.run_id)
-        rows = session.execute(counts.where(Proof.run_id.in_([run.id for run in runs]))).all()
-    by_run = {run_id: (count, good) for run_id, count, good in rows}
-    return [RunSummary(run, *by_run.get(run.id, (0, 0))) for run in runs]
+        rows = session.execute(_sums([run.id for run in runs])).all()
+    sums = {run_id: (begun, good, seconds) for run_id, begun, good, seconds in rows}
+    return [_summary(run, *sums.get(run.id, (0, 0, None))) for run in runs]
+
+
+def _sums(run_ids: Sequence[str]) -> Select[str, int, int, float | None]:
+    """By run: its proofs so far, those that succeeded, and the seconds as in RunSummary."""
+    good = Proof.state == "succeeded"
+    seconds = func.max(Proof.ended_s).filter(good) - func.min(Proof.submitted_s)
+    columns = (Proof.run_id, func.count(), func.count().filter(good), type_coerce(seconds, Double))
+    return select(*columns).where(Proof.run_id.in_(run_ids)).group_by(Proof.run_id)
+
+
+def _summary(run: Run, begun: int, succeeded: int, seconds: float | None) -> RunSummary:
+    return RunSummary(run, run.proof_count or begun, succeeded, seconds)
 
 
 def find_run(history: History, id_or_prefix: str) -> Run:
@@ -100,7 +134,9 @@ def find_run(history: History, id_or_prefix: str) -> Run:
     if not prefix:
         raise HistoryError(f"{history.address}: run {id_or_prefix!r}: expected a run's id; list the runs")
     with history.read() as session:
-        found = session.scalars(select(Run).where(Run.id.startswith(prefix, autoescape=True)).limit(2)).all()
+        found = session.scalars(
+            select(Run).where(cast(Run.id, String).startswith(prefix, autoescape=True)).limit(2)
+        ).all()
     if len(found) == 1:
         return found[0]
     problem = (
@@ -118,7 +154,15 @@ def show_run(history: History, run_id: str) -> RunDetail:
         ordered = select(Proof).where(Proof.run_id == run_id).order_by(Proof.submitted_s, Proof.id)
         proofs = session.scalars(ordered).all()
         partitions = _partitions(session, run_id)
-    return RunDetail(run, tuple(ProofDetail(proof, tuple(partitions.get(proof.id, ()))) for proof in proofs))
+        machine = session.get(Machine, run.machine_id) if run.machine_id else None
+        config = session.get(Settings, run.config_id) if run.config_id else None
+    details = tuple(ProofDetail(proof, tuple(partitions.get(proof.id, ()))) for proof in proofs)
+    return RunDetail(
+        run,
+        details,
+        machine.description if machine else None,
+        config.settings if config else None,
+    )
 
 
 def stage_seconds(history: History, circuit: str, source: Source = "real") -> list[StageObservation]:
@@ -133,7 +177,7 @@ def stage_seconds(history: History, circuit: str, source: Source = "real") -> li
         .join(Run, Proof.run_id == Run.id)
         .where(Proof.circuit == circuit, Run.source == source, Partition.state == "succeeded")
         .where(ended_s.is_not(None))
-        .order_by(Run.started_at, Run.id, Stage.started_s, Stage.id)
+        .order_by(Run.started_at, Run.id, Stage.started_s, Stage.partition_id, Stage.sequence)
     )
     with history.read() as session:
         return [StageObservation(*row) for row in session.execute(observed)]
@@ -147,24 +191,27 @@ def waits(history: History, run_id: str) -> list[tuple[str | None, float]]:
         .join(Partition, Stage.partition_id == Partition.id)
         .join(Proof, Partition.proof_id == Proof.id)
         .where(Proof.run_id == run_id, Stage.name.in_(("wait", "load", "queue")), Stage.ended_s.is_not(None))
-        .order_by(Stage.started_s, Stage.id)
+        .order_by(Stage.started_s, Stage.partition_id, Stage.sequence)
     )
     with history.read() as session:
         return [(cause, float(wait_s)) for cause, wait_s in session.execute(ended)]
 
 
 def policy_events(history: History, run_id: str) -> list[PolicyEvent]:
-    """A run's policy events in their order: what a replay is fed with."""
+    """A run's policy events in their order, packed or not yet: what a replay is fed with."""
     events = select(PolicyEvent).where(PolicyEvent.run_id == run_id).order_by(PolicyEvent.sequence)
+    packed = select(PolicyLog.packed).where(PolicyLog.run_id == run_id).order_by(PolicyLog.sequence)
     with history.read() as session:
-        return list(session.scalars(events))
+        packs = session.scalars(packed).all()
+        rows = list(session.scalars(events))
+    return [PolicyEvent(run_id=run_id, **each) for pack in packs for each in unpack(pack)] + rows
 
 
 def memory_samples(history: History, run_id: str) -> list[MemorySample]:
     """A run's memory samples by time."""
     samples = select(MemorySample).where(MemorySample.run_id == run_id)
     with history.read() as session:
-        return list(session.scalars(samples.order_by(MemorySample.at_s, MemorySample.number)))
+        return list(session.scalars(samples.order_by(MemorySample.at_s, MemorySample.sequence)))
 
 
 def _partitions(session: Session, run_id: str) -> dict[str, list[PartitionDetail]]:

@@ -11,9 +11,9 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from db.connect import BUSY_TIMEOUT_S, CHOOSE_ANOTHER, write_transaction
 from db.errors import HistoryError, NoHistory
-from db.models import Record
+from db.tables import METADATA
 
-HEAD = "0002"
+HEAD = "0003"
 """The revision of the newest migration."""
 
 VERSION_TABLE = "history_revision"
@@ -72,7 +72,7 @@ def _checked_revision(connection: Connection) -> str | None:
 def _refuse_foreign(connection: Connection) -> None:
     """In an SQLite file every table must be ours; a PostgreSQL database may be shared, but not our names."""
     tables = set(inspect(connection).get_table_names()) - {VERSION_TABLE}
-    foreign = tables if connection.dialect.name == "sqlite" else tables & Record.metadata.tables.keys()
+    foreign = tables if connection.dialect.name == "sqlite" else tables & METADATA.tables.keys()
     if foreign:
         names = ", ".join(sorted(foreign)[:3])
         raise HistoryError(f"holds tables of another program ({names}); {CHOOSE_ANOTHER}")

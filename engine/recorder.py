@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from config import Config
 from db import (
+    Machine,
     MemorySample,
     Partition,
     PolicyEvent,
@@ -15,11 +16,12 @@ from db import (
     Record,
     Run,
     RunState,
+    Settings,
     Stage,
     StageName,
     State,
 )
-from engine.limits import memory, threads
+from engine.limits import Memory, memory, threads
 from engine.monitor import Sample
 from policy import Decision, Event, Job, Limits, PartitionId
 from policy.codec import encode_decision, encode_event, encode_limits
@@ -29,7 +31,7 @@ class Writer(Protocol):
     """Takes rows without blocking; db.HistoryWriter is one."""
 
     def insert(self, row: Record, /) -> None: ...
-    def update(self, model: type[Record], row_id: str, /, **values: Any) -> None: ...
+    def update(self, model: type[Record], key: str | tuple[str, int], /, **values: Any) -> None: ...
     def flush(self) -> object: ...
 
 
@@ -37,26 +39,28 @@ class NoWriter:
     """For a run that leaves no history."""
 
     def insert(self, row: Record, /) -> None: ...
-    def update(self, model: type[Record], row_id: str, /, **values: Any) -> None: ...
+    def update(self, model: type[Record], key: str | tuple[str, int], /, **values: Any) -> None: ...
     def flush(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class RunLabels:
-    """What the caller knows of a run and the engine does not."""
+    """What the caller knows of a run and the engine does not; `proof_count`: how many it will ask for."""
 
     name: str = "batch"
     code_version: str = "unknown"
     flow_run_id: str | None = None
     output_path: str | None = None
+    proof_count: int | None = None
 
 
 @dataclass
 class _Rows:
-    """The row of a partition and its open stage."""
+    """The row of a partition, how many stages it has had, and whether the last of them is open."""
 
     partition_id: str
-    stage_id: str | None = None
+    stage_count: int = 0
+    open: bool = False
     waited: bool = False
 
 
@@ -70,16 +74,26 @@ class Recorder:
     writer: Writer
     run_id: str
     _partitions: dict[PartitionId, _Rows] = field(default_factory=dict)
-    _sequence: int = 0
+    _event_count: int = 0
+    _sample_count: int = 0
 
     def run_started(self, labels: RunLabels, config: Config, limits: Limits, policy_name: str) -> None:
+        found = memory()
+        machine, settings = (
+            Machine.of(describe(found)),
+            Settings.of(config.snapshot() | {"policy": policy_name}),
+        )
+        self.writer.insert(machine)
+        self.writer.insert(settings)
         run = Run(
             id=self.run_id,
             source="real",
             name=labels.name,
+            proof_count=labels.proof_count,
             budget_bytes=limits.budget_bytes,
-            machine=machine(),
-            config=config.snapshot() | {"policy": policy_name},
+            available_bytes=found.available_bytes,
+            machine_id=machine.id,
+            config_id=settings.id,
             policy_limits=encode_limits(limits),
             code_version=labels.code_version,
             flow_run_id=labels.flow_run_id,
@@ -105,23 +119,25 @@ class Recorder:
         encoded = [encode_decision(decision) for decision in decisions]
         row = PolicyEvent(
             run_id=self.run_id,
-            sequence=self._sequence,
+            sequence=self._event_count,
             at_s=at_s,
             event=encode_event(event),
             decisions=encoded,
         )
         self.writer.insert(row)
-        self._sequence += 1
+        self._event_count += 1
 
     def sample(self, sample: Sample) -> None:
         row = MemorySample(
             run_id=self.run_id,
+            sequence=self._sample_count,
             at_s=sample.at_s,
             rss_bytes=sample.rss_bytes,
             reserved_bytes=sample.reserved_bytes,
             file_bytes=sample.file_bytes,
         )
         self.writer.insert(row)
+        self._sample_count += 1
 
     def submitted(self, job: Job, name: str, at_s: float) -> None:
         """A proof and its partitions, all of which wait."""
@@ -162,27 +178,26 @@ class Recorder:
         """One stage ends, if one was open, and the next begins; `wait_cause` is of the one that ends."""
         self.leave(partition, at_s, wait_cause)
         rows = self._partitions[partition]
-        row = Stage(partition_id=rows.partition_id, name=stage, started_s=at_s)
-        rows.stage_id = row.id
+        row = Stage(partition_id=rows.partition_id, sequence=rows.stage_count, name=stage, started_s=at_s)
         self.writer.insert(row)
+        rows.stage_count, rows.open = rows.stage_count + 1, True
 
     def leave(self, partition: PartitionId, at_s: float, wait_cause: str | None = None) -> None:
         """The partition's open stage ends; if it was a wait, this was its cause."""
         rows = self._partitions[partition]
-        if rows.stage_id is not None:
-            self.writer.update(Stage, rows.stage_id, ended_s=at_s, wait_cause=wait_cause)
-            rows.stage_id = None
+        if rows.open:
+            key = (rows.partition_id, rows.stage_count - 1)
+            self.writer.update(Stage, key, ended_s=at_s, wait_cause=wait_cause)
+            rows.open = False
 
 
-def machine() -> Mapping[str, Any]:
-    """What a run's times depend on."""
-    found = memory()
+def describe(found: Memory) -> Mapping[str, Any]:
+    """What a run's times depend on, the same for every run on a machine."""
     return {
         "system": platform.platform(),
         "processor": platform.machine(),
         "python": platform.python_version(),
         "cores": threads(0),
         "memory_bytes": found.total_bytes,
-        "available_bytes": found.available_bytes,
         "memory_limit": found.source,
     }

@@ -60,7 +60,7 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
     await asyncio.to_thread(engine.compile_for_key, circuit.zkey, tell)
     run_id, flow_run_id = new_id(), flow_run.id
     output = (parameters.output or home() / "proofs" / run_id).absolute()
-    labels = RunLabels(parameters.title, code_version(), flow_run_id, str(output))
+    labels = RunLabels(parameters.title, code_version(), flow_run_id, str(output), parameters.count)
     ledger = engine.shared_ledger(config, f"{parameters.title}, run {run_id}", limits)
     with (
         open_history(config.history_url()) as history,

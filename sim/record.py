@@ -18,6 +18,7 @@ class Writer(Protocol):
     """db.HistoryWriter is one."""
 
     def insert(self, *rows: Record) -> None: ...
+    def update(self, model: type[Record], key: str, /, **values: Any) -> None: ...
     def insert_values(self, model: type[Record], rows: Iterable[Mapping[str, Any]]) -> None: ...
     def flush(self, timeout_s: float = 60.0) -> bool: ...
 
@@ -35,6 +36,8 @@ def record(
 
 def _record(run: SimulatedRun, writer: Writer, name: str, code_version: str, progress: Progress) -> str:
     records, many = rows_of(run, name, code_version)
+    row = next(each for each in records if isinstance(each, Run))
+    state, row.state = row.state, "running"  # until all of it is there
     for chunk in _chunks(records):
         writer.insert(*chunk)
         _wait(writer, len(chunk), progress)
@@ -42,8 +45,9 @@ def _record(run: SimulatedRun, writer: Writer, name: str, code_version: str, pro
         for values in _chunks(rows):
             writer.insert_values(model, values)
             _wait(writer, len(values), progress)
-    assert isinstance(records[0], Run), "the run's own row comes first"
-    return records[0].id
+    writer.update(Run, row.id, state=state)
+    _wait(writer, 0, progress)
+    return row.id
 
 
 def _wait(writer: Writer, count: int, progress: Progress) -> None:

@@ -35,16 +35,16 @@ class RecordedRun:
 
 def read_recorded(history: History, run_id: str) -> RecordedRun:
     """A run's log from the history. Raises HistoryError if there is none, SimError for one without log."""
-    run = show_run(history, run_id).run
+    detail = show_run(history, run_id)
     rows = policy_events(history, run_id)
-    if run.policy_limits is None or not rows:
+    if detail.run.policy_limits is None or not rows:
         raise SimError(f"run {run_id} has no log of its policy, so it cannot be replayed; choose another")
     log = [
         Recorded(row.at_s, decode_event(row.event), tuple(decode_decision(each) for each in row.decisions))
         for row in rows
     ]
-    policy = str((run.config or {}).get("policy", BUDGET))
-    return RecordedRun(run_id, decode_limits(run.policy_limits), policy, tuple(log))
+    policy = str((detail.config or {}).get("policy", BUDGET))
+    return RecordedRun(run_id, decode_limits(detail.run.policy_limits), policy, tuple(log))
 
 
 def replay(

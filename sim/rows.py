@@ -5,7 +5,19 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from db import MemorySample, Partition, PolicyEvent, Proof, Record, Run, Stage, StageName, State, new_id
+from db import (
+    Machine,
+    MemorySample,
+    Partition,
+    PolicyEvent,
+    Proof,
+    Record,
+    Run,
+    Settings,
+    Stage,
+    StageName,
+    State,
+)
 from policy import (
     Admit,
     Complete,
@@ -171,9 +183,13 @@ def rows_of(
 ) -> tuple[list[Record], list[tuple[type[Record], Iterator[Values]]]]:
     """The rows of run, proofs and partitions, and then, by their table, those that are many.
 
-    The first is the run's own: it starts now and ends as much later as it took in simulated time.
+    The first are the machine, the settings and the run's own: it starts now and ends as much later as it
+    took in simulated time.
     """
+    machine = Machine.of(run.profile.model_dump(mode="json"))
+    settings = _settings(run)
     row = _run_row(run, name, code_version)
+    row.machine_id, row.config_id = machine.id, settings.id
     rows = RunRows(row.id)
     for entry in run.log:
         rows.take(entry.event, entry.decisions, entry.at_s)
@@ -187,7 +203,7 @@ def rows_of(
         (PolicyEvent, _policy_events(row.id, run.log)),
         (MemorySample, _samples(row.id, run.log)),
     ]
-    return [row, *rows.proofs.values(), *[life.row for life in lives]], many
+    return [machine, settings, row, *rows.proofs.values(), *[life.row for life in lives]], many
 
 
 def _stages(
@@ -195,10 +211,10 @@ def _stages(
 ) -> Iterator[Values]:
     for partition, life in lives.items():
         causes = {name: iter(each) for name, each in stage_causes.get(partition, {}).items()}
-        for span in life.stages:
+        for sequence, span in enumerate(life.stages):
             yield {
-                "id": new_id(),
                 "partition_id": life.row.id,
+                "sequence": sequence,
                 "name": span.name,
                 "started_s": span.started_s,
                 "ended_s": span.ended_s,
@@ -218,19 +234,34 @@ def _policy_events(run_id: str, log: Iterable[LogEntry]) -> Iterator[Values]:
 
 
 def _samples(run_id: str, log: Iterable[LogEntry]) -> Iterator[Values]:
-    for entry in log:
-        yield {"run_id": run_id, "at_s": entry.at_s, "reserved_bytes": entry.reserved_bytes}
+    for sequence, entry in enumerate(log):
+        yield {
+            "run_id": run_id,
+            "sequence": sequence,
+            "at_s": entry.at_s,
+            "reserved_bytes": entry.reserved_bytes,
+        }
 
 
 def _run_row(run: SimulatedRun, name: str, code_version: str) -> Run:
-    batch = run.batch
     row = Run(
         source="sim",
         name=name,
         state="succeeded",
+        proof_count=run.batch.count,
         budget_bytes=run.limits.budget_bytes,
-        machine=run.profile.model_dump(mode="json"),
-        config={
+        policy_limits=encode_limits(run.limits),
+        code_version=code_version,
+        peak_reserved_bytes=run.peak_reserved_bytes,
+    )
+    row.ended_at = row.started_at + timedelta(seconds=run.end_s)
+    return row
+
+
+def _settings(run: SimulatedRun) -> Settings:
+    batch = run.batch
+    return Settings.of(
+        {
             "policy": run.policy,
             "seed": run.seed,
             "circuit": batch.circuit.name,
@@ -238,10 +269,5 @@ def _run_row(run: SimulatedRun, name: str, code_version: str) -> Run:
             "concurrency": batch.concurrency,
             "partitions": batch.partitions,
             "priority": batch.priority.name.lower(),
-        },
-        policy_limits=encode_limits(run.limits),
-        code_version=code_version,
-        peak_reserved_bytes=run.peak_reserved_bytes,
+        }
     )
-    row.ended_at = row.started_at + timedelta(seconds=run.end_s)
-    return row

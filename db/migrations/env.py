@@ -2,12 +2,12 @@
 
 from alembic import context
 
-from db.models import Record
 from db.schema import VERSION_TABLE
+from db.tables import METADATA
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=Record.metadata,
+    target_metadata=METADATA,
     version_table=VERSION_TABLE,
     transactional_ddl=True,  # true of SQLite as well, as the transaction is begun by us and not by its driver
     render_as_batch=True,

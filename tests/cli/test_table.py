@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from cli.table import print_run
-from db import Proof, ProofDetail, Run, RunDetail
+from cli.table import print_run, print_runs
+from db import Proof, ProofDetail, Run, RunDetail, list_runs, open_history, show_run
 
 
 @pytest.mark.parametrize("error", ["the disk is full", "merkle #1: the disk is full"])
@@ -37,3 +39,23 @@ def test_of_many_proofs_the_first_and_last_are_listed(capsys: pytest.CaptureFixt
     ]
     print_run(detail, None)
     assert capsys.readouterr().out.count("merkle #") == 1000
+
+
+def test_list_and_show_agree_on_seconds_and_on_the_proofs_asked_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with open_history(tmp_path / "h.db") as history:
+        with history.writer() as writer:
+            run = Run(source="real", name="merkle ×40", code_version="1", proof_count=40)
+            writer.insert(run)
+            for number, state in enumerate(("succeeded", "running"), 1):
+                proof = Proof(
+                    run_id=run.id, name=f"p{number}", circuit="c", state=state, submitted_s=0.5,
+                    ended_s=3.0 if state == "succeeded" else None,
+                )  # fmt: skip
+                writer.insert(proof)
+        print_run(show_run(history, run.id))
+        print_runs(list_runs(history))
+    said = capsys.readouterr().out
+    assert "running: 1 of 40 proofs in 2.50 s, 2.50 s a proof" in said
+    assert "1 of 40      2.50      2.50" in said

@@ -117,7 +117,10 @@ def write_batch() -> Callable[..., Run]:
                 for part in parts:
                     spans = [(stage, 2.0**power) for power, stage in enumerate(stages)]
                     writer.insert(
-                        *(Stage(partition_id=part.id, name=n, started_s=s, ended_s=2 * s) for n, s in spans)
+                        *(
+                            Stage(partition_id=part.id, sequence=i, name=n, started_s=s, ended_s=2 * s)
+                            for i, (n, s) in enumerate(spans)
+                        )
                     )
         assert writer.error is None
         return run

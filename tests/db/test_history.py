@@ -182,5 +182,6 @@ def test_a_failing_question_gives_one_line(tmp_path: Path) -> None:
 def test_what_is_written_is_there_when_opened_again(address: str) -> None:
     with open_history(address) as history, history.writer() as writer:
         writer.insert(run := Run(source="sim", name="x", code_version="1", state="succeeded"))
+    run.packed = True
     with open_history(address) as history:
         assert [summary.run for summary in list_runs(history)] == [run]

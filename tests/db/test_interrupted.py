@@ -22,11 +22,12 @@ done = Proof(run_id=run.id, name="done", circuit="c", state="succeeded", submitt
 open_ = Proof(run_id=run.id, name="open", circuit="c", state="running", submitted_s=0.0)
 parts = [Partition(proof_id=open_.id, index=0, state="succeeded"),
          Partition(proof_id=open_.id, index=1, state="running"), Partition(proof_id=open_.id, index=2)]
-writer.insert(run, done, open_, *parts, Stage(partition_id=parts[1].id, name="prove", started_s=0.001))
+writer.insert(run, done, open_, *parts)
+writer.insert(Stage(partition_id=parts[1].id, sequence=0, name="prove", started_s=0.001))
 writer.flush()
 print(run.id, flush=True)
 for number in range(10**6):
-    writer.insert(MemorySample(run_id=run.id, at_s=0.002, reserved_bytes=number))
+    writer.insert(MemorySample(run_id=run.id, sequence=number, at_s=0.002, reserved_bytes=number))
     time.sleep(0.001)
 """
 
@@ -101,7 +102,7 @@ def test_only_runs_of_this_host_are_judged(history: History, long_dead: Run) -> 
 def test_a_finished_run_stays_as_it_ended(
     history: History, long_dead: Run, write_batch: Callable[..., Run]
 ) -> None:
-    long_dead.state = "failed"
+    long_dead.state, long_dead.packed = "failed", True
     write_batch(history, long_dead)
     assert history.close_interrupted() == []
     assert show_run(history, long_dead.id).run == long_dead
@@ -111,7 +112,7 @@ def test_a_run_never_ends_after_it_was_found_dead(history: History, long_dead: R
     long_dead.started_at = datetime.now(UTC)
     with history.writer() as writer:
         writer.insert(long_dead)
-        writer.insert(db.MemorySample(run_id=long_dead.id, at_s=1e6, reserved_bytes=0))
+        writer.insert(db.MemorySample(run_id=long_dead.id, sequence=0, at_s=1e6, reserved_bytes=0))
     history.close_interrupted()
     ended_at = show_run(history, long_dead.id).run.ended_at
     assert ended_at is not None

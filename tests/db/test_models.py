@@ -25,7 +25,7 @@ def write(history: History, *rows: Record) -> None:
 def test_values_come_back(history: History) -> None:
     values: dict[str, Any] = {
         "budget_bytes": 2**62,
-        "machine": {"cpus": 2, "names": ["ö", None, 1.5], "z": 1, "a": {"deep": True}},
+        "policy_limits": {"cpus": 2, "names": ["ö", None, 1.5], "z": 1, "a": {"deep": True}},
         "started_at": datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC),
         "error": "'quotes' and \"more\"\nand a second line",
     }
@@ -34,8 +34,8 @@ def test_values_come_back(history: History) -> None:
     with history.read() as session:
         read = session.scalars(select(Run)).one()
     assert {name: getattr(read, name) for name in values} == values
-    assert list(read.machine or {}) == list(values["machine"])
-    assert read.config is None
+    assert list(read.policy_limits or {}) == list(values["policy_limits"])
+    assert read.flow_run_id is None
 
 
 def test_a_new_run_is_one_of_this_process_that_starts_now() -> None:
@@ -65,7 +65,7 @@ def test_nothing_of_a_deleted_run_stays(history: History) -> None:
     event = PolicyEvent(run_id=run.id, sequence=0, at_s=0.0, event={"a": 1}, decisions=[{"b": 2}])
     children = [
         Proof(run_id=run.id, name="p", circuit="c", submitted_s=0.0),
-        MemorySample(run_id=run.id, at_s=0.5, reserved_bytes=7),
+        MemorySample(run_id=run.id, sequence=0, at_s=0.5, reserved_bytes=7),
         event,
     ]
     write(history, run, *children)

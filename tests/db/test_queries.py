@@ -52,18 +52,18 @@ def test_runs_are_listed_newest_first_with_their_proofs(history: History, write_
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id(history: History) -> None:
-    ids = ["01900000-aaaa", "01900000-abbb", "0190_"]
+    ids = [f"{start}-7000-8000-000000000000" for start in ("01900000-aaaa", "01900000-abbb", "0190aaaa-0000")]
     with history.writer() as writer:
         writer.insert(*(make_run(id=one) for one in ids))
     assert find_run(history, "01900000-aaaa").id == ids[0]
     assert find_run(history, " 01900000-AB").id == ids[1]
-    assert find_run(history, "0190_").id == ids[2]
+    assert find_run(history, ids[2]).id == ids[2]
     with pytest.raises(HistoryError, match="more than one run begins so; give more of the id"):
         find_run(history, "01900000")
     for nothing in ("", "  "):
         with pytest.raises(HistoryError, match="expected a run's id; list the runs"):
             find_run(history, nothing)
-    for prefix in ("ff", "%"):
+    for prefix in ("ff", "%", "0190_"):
         with pytest.raises(HistoryError, match="no run begins so"):
             find_run(history, prefix)
 
@@ -87,8 +87,9 @@ def test_a_stage_that_came_twice_counts_twice_and_an_open_one_not(history: Histo
         writer.insert(run := make_run())
         writer.insert(proof := Proof(run_id=run.id, name="p", circuit="c", submitted_s=0.0))
         writer.insert(part := Partition(proof_id=proof.id, index=0, state="succeeded"))
-        for start, end in ((0.0, 1.5), (2.0, 4.0), (5.0, None)):
-            writer.insert(Stage(partition_id=part.id, name="prove", started_s=start, ended_s=end))
+        for number, (start, end) in enumerate(((0.0, 1.5), (2.0, 4.0), (5.0, None))):
+            stage = Stage(partition_id=part.id, sequence=number, name="prove", started_s=start, ended_s=end)
+            writer.insert(stage)
     assert show_run(history, run.id).proofs[0].seconds == StageSeconds(prove_s=3.5)
     assert [one.seconds for one in stage_seconds(history, "c")] == [1.5, 2.0]
 
@@ -120,7 +121,7 @@ def test_events_and_samples_come_in_order(history: History) -> None:
         for number in (2, 0, 1):
             at_s = number / 10
             writer.insert(PolicyEvent(run_id=run.id, sequence=number, at_s=at_s, event=event, decisions=[]))
-            writer.insert(MemorySample(run_id=run.id, at_s=at_s, rss_bytes=None, reserved_bytes=number))
+            writer.insert(MemorySample(run_id=run.id, sequence=number, at_s=at_s, reserved_bytes=number))
     events = policy_events(history, run.id)
     assert [(one.sequence, one.at_s) for one in events] == [(0, 0.0), (1, 0.1), (2, 0.2)]
     assert [(one.event, one.decisions) for one in events] == [(event, [])] * 3
@@ -141,10 +142,11 @@ def test_waits_have_their_cause_and_only_those_that_are_over_count(history: Hist
     ]
     with history.writer() as writer:
         writer.insert(run, proof, partition)
-        for name, started_s, ended_s, cause in spans:
+        for number, (name, started_s, ended_s, cause) in enumerate(spans):
             writer.insert(
                 db.Stage(
                     partition_id=partition.id,
+                    sequence=number,
                     name=name,
                     started_s=started_s,
                     ended_s=ended_s,

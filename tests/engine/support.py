@@ -43,8 +43,11 @@ class Rows:
         values = {column.key: getattr(row, column.key) for column in type(row).__table__.columns}
         self.tables.setdefault(type(row).__tablename__, []).append(values)
 
-    def update(self, model: type[Record], row_id: str, /, **values: Any) -> None:
-        (row,) = [each for each in self.tables[model.__tablename__] if each["id"] == row_id]
+    def update(self, model: type[Record], key: str | tuple[str, int], /, **values: Any) -> None:
+        names = [column.key for column in model.__table__.primary_key]
+        wanted = (key,) if isinstance(key, str) else key
+        rows = self.tables[model.__tablename__]
+        (row,) = [each for each in rows if tuple(each[name] for name in names) == wanted]
         row.update(values)
 
     def flush(self) -> None:

@@ -65,8 +65,10 @@ def test_a_run_carries_what_it_depended_on_and_no_secret(multiplier: CircuitSpec
     assert (row["id"], row["name"], row["code_version"]) == ("a run", "two proofs", "1.2.3")
     assert (row["flow_run_id"], row["output_path"]) == ("a flow run", str(tmp_path))
     assert decode_limits(row["policy_limits"]) == limits
-    assert row["config"] == CONFIG.snapshot() | {"policy": "budget"}
-    assert row["machine"]["cores"] >= 1
+    ((machine,), (settings,)) = rows.tables["machine"], rows.tables["config"]
+    assert (row["machine_id"], row["config_id"]) == (machine["id"], settings["id"])
+    assert settings["settings"] == CONFIG.snapshot() | {"policy": "budget"}
+    assert machine["description"]["cores"] >= 1
     assert row["peak_rss_bytes"] >= max(sample["rss_bytes"] for sample in rows.tables["memory_sample"])
     assert max(sample["reserved_bytes"] for sample in rows.tables["memory_sample"]) <= limits.budget_bytes
     text = str(rows.tables)

@@ -52,10 +52,11 @@ def test_the_run_has_its_inputs_and_its_end(run: SimulatedRun, detail: RunDetail
     assert row.ended_at is not None
     assert (row.ended_at - row.started_at).total_seconds() == pytest.approx(run.end_s, abs=1e-5)
     assert (row.budget_bytes, row.peak_reserved_bytes) == (run.limits.budget_bytes, run.peak_reserved_bytes)
-    assert row.config is not None
-    assert (row.config["seed"], row.config["count"], row.config["priority"]) == (5, 4, "high")
-    assert row.machine is not None
-    assert row.machine["prove"]["seconds"] == 4.0
+    assert row.proof_count == 4
+    assert detail.config is not None
+    assert (detail.config["seed"], detail.config["count"], detail.config["priority"]) == (5, 4, "high")
+    assert detail.machine is not None
+    assert detail.machine["prove"]["seconds"] == 4.0
 
 
 def test_stages_follow_each_other_without_a_gap(detail: RunDetail) -> None:

@@ -1,0 +1,127 @@
+"""Rows to insert and to update, and how many of them become few statements.
+
+Made so that doing it twice is the same as once: a row whose key is there is left alone. So what may have been
+committed before a connection broke, or was imported before, can be written again.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, bindparam, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from db.connect import write_transaction
+from db.errors import HistoryError
+from db.record import Record
+
+AWAY = (OperationalError, InterfaceError)
+"""Errors of a database that cannot be reached or has no room, whatever is written to it."""
+
+Key = tuple[Any, ...]
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Insert:
+    """A new row."""
+
+    table: Table
+    values: Values
+
+    @property
+    def key(self) -> Key:
+        return tuple(self.values.get(column.key) for column in self.table.primary_key)
+
+
+@dataclass(frozen=True)
+class Update:
+    """New values for columns of the row with that key."""
+
+    table: Table
+    key: Key
+    values: Values
+
+
+Change = Insert | Update
+
+
+def table_of(model: type[Record]) -> Table:
+    """The model's table."""
+    table = model.__table__
+    assert isinstance(table, Table)
+    return table
+
+
+def write(engine: Engine, changes: Sequence[Change], refused: Callable[[Change, Exception], None]) -> None:
+    """Commit all; if the database refuses some, then all but those, each of which `refused` is told.
+
+    Raises one of AWAY if the database is away; part of the changes may be written then.
+    """
+    try:
+        with write_transaction(engine) as connection:
+            apply(connection, changes)
+    except AWAY:
+        raise
+    except Exception as error:  # whatever a row holds, the others are written
+        if len(changes) == 1:
+            refused(changes[0], error)
+            return
+        half = len(changes) // 2
+        write(engine, changes[:half], refused)
+        write(engine, changes[half:], refused)
+
+
+def apply(connection: Connection, changes: Sequence[Change]) -> None:
+    """Write all within the connection's transaction, parents before children.
+
+    Raises what the database raises, and HistoryError where there is no row to update.
+    """
+    inserts, updates = _folded(changes)
+    order = {table: position for position, table in enumerate(Record.metadata.sorted_tables)}
+    for (table, _), rows in sorted(inserts.items(), key=lambda group: order[group[0][0]]):
+        connection.execute(_insert(connection, table), rows)
+    for (table, names), rows in updates.items():
+        if connection.execute(_update(table, names), rows).rowcount != len(rows):
+            ids = ", ".join(repr(row["key_0"]) for row in rows[:3])
+            raise HistoryError(f"there is no {table.name} {ids} to update")
+
+
+Group = tuple[Table, tuple[str, ...]]  # a table, and the columns that all rows of the group have
+
+
+def _folded(
+    changes: Sequence[Change],
+) -> tuple[dict[Group, list[dict[str, Any]]], dict[Group, list[dict[str, Any]]]]:
+    """Rows to insert, and parameters of updates: a row that is inserted and then updated is inserted so."""
+    new: dict[tuple[Table, Key], dict[str, Any]] = {}
+    changed: dict[tuple[Table, Key], dict[str, Any]] = {}
+    for change in changes:
+        place = (change.table, change.key)
+        if isinstance(change, Insert):
+            new.setdefault(place, dict(change.values))
+        else:
+            (new if place in new else changed).setdefault(place, {}).update(change.values)
+    inserts: dict[Group, list[dict[str, Any]]] = defaultdict(list)
+    updates: dict[Group, list[dict[str, Any]]] = defaultdict(list)
+    for (table, _), values in new.items():
+        inserts[table, tuple(sorted(values))].append(values)
+    for (table, key), values in changed.items():
+        row = {f"key_{position}": part for position, part in enumerate(key)}
+        row |= {f"new_{name}": value for name, value in values.items()}
+        updates[table, tuple(sorted(values))].append(row)
+    return inserts, updates
+
+
+def _insert(connection: Connection, table: Table) -> Any:
+    kind = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    return kind(table).on_conflict_do_nothing()
+
+
+def _update(table: Table, names: Sequence[str]) -> Any:
+    statement = update(table).values({name: bindparam(f"new_{name}") for name in names})
+    for position, column in enumerate(table.primary_key):
+        statement = statement.where(column == bindparam(f"key_{position}"))
+    return statement

@@ -1,0 +1,107 @@
+"""What is done with the rows of a run once it is over, so that a history stays small and questions quick.
+
+The policy's log is compressed, its decisions and cache events are unfolded into tables, samples are thinned,
+and partitions summed up. Each run in one transaction: whoever is interrupted has packed it or not.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, delete, insert, select, update
+
+from db.connect import write_transaction
+from db.log_models import CacheEvent, Decision, MemorySample, PolicyEvent, PolicyLog, Summary
+from db.models import Partition, Proof, Run
+from db.policy_log import PACK, pack
+from db.unfold import unfold
+
+MOST_SAMPLES, FEWEST_SAMPLES, SAMPLES_A_PARTITION = 2_000, 250, 2
+_CHUNK = 10_000
+
+T = TypeVar("T")
+Values = dict[str, Any]
+
+
+def pack_ended_runs(engine: Engine) -> list[str]:
+    """Pack every run that is over and is not packed, and return their ids."""
+    waiting = select(Run.id).where(Run.packed.is_(False), Run.state != "running").order_by(Run.started_at)
+    with engine.connect() as connection:
+        run_ids = list(connection.scalars(waiting))
+    return [run_id for run_id in run_ids if _pack_alone(engine, run_id)]
+
+
+def _pack_alone(engine: Engine, run_id: str) -> bool:
+    from db.summaries import summaries_of  # needs NumPy, which most openings need not load
+
+    with write_transaction(engine) as connection:
+        again = select(Run.id).where(Run.id == run_id, Run.packed.is_(False)).with_for_update()
+        if connection.scalar(again) is None:
+            return False  # another process was faster
+        _pack_log(connection, run_id)
+        _thin_samples(connection, run_id)
+        connection.execute(delete(Summary).where(Summary.run_id == run_id))
+        _insert(connection, Summary, summaries_of(connection, run_id))
+        connection.execute(update(Run).where(Run.id == run_id).values(packed=True))
+        return True
+
+
+def _pack_log(connection: Connection, run_id: str) -> None:
+    columns = (PolicyEvent.sequence, PolicyEvent.at_s, PolicyEvent.event, PolicyEvent.decisions)
+    logged = select(*columns).where(PolicyEvent.run_id == run_id).order_by(PolicyEvent.sequence)
+    events = [row._asdict() for row in connection.execute(logged)]
+    for some in _chunks(events, PACK):
+        row = {"run_id": run_id, "sequence": some[0]["sequence"], "packed": pack(some)}
+        _insert(connection, PolicyLog, [row])
+    unfolded = [(model, {"run_id": run_id, **row}) for each in events for model, row in unfold(each)]
+    for model in (Decision, CacheEvent):
+        _insert(connection, model, [row for kind, row in unfolded if kind is model])
+    connection.execute(delete(PolicyEvent).where(PolicyEvent.run_id == run_id))
+
+
+def _thin_samples(connection: Connection, run_id: str) -> None:
+    """Keep the first sample, the last, and of each span of time those with the most RSS and reserved."""
+    columns = (MemorySample.sequence, MemorySample.at_s, MemorySample.rss_bytes, MemorySample.reserved_bytes)
+    taken = select(*columns).where(MemorySample.run_id == run_id).order_by(MemorySample.at_s)
+    samples = [row._asdict() for row in connection.execute(taken)]
+    kept = kept_samples(samples, _most_samples(connection, run_id))
+    if len(kept) == len(samples):
+        return
+    gone = [each["sequence"] for each in samples if each["sequence"] not in kept]
+    for some in _chunks(gone, _CHUNK):
+        of_run = MemorySample.run_id == run_id
+        connection.execute(delete(MemorySample).where(of_run, MemorySample.sequence.in_(some)))
+
+
+def _most_samples(connection: Connection, run_id: str) -> int:
+    of_run = select(Partition.id).join(Proof, Partition.proof_id == Proof.id).where(Proof.run_id == run_id)
+    partitions = len(connection.scalars(of_run.limit(MOST_SAMPLES)).all())
+    return min(MOST_SAMPLES, FEWEST_SAMPLES + SAMPLES_A_PARTITION * partitions)
+
+
+def kept_samples(samples: Sequence[Mapping[str, Any]], most: int) -> set[int]:
+    """The numbers of the samples to keep, `most` at most, of samples in the order of time."""
+    if len(samples) <= most:
+        return {each["sequence"] for each in samples}
+    ends = [samples[0], samples[-1]]
+    begin_s, span_s = samples[0]["at_s"], samples[-1]["at_s"] - samples[0]["at_s"]
+    spans = (most - len(ends)) // 2
+    largest: dict[tuple[int, str], Mapping[str, Any]] = {}
+    for each in samples:
+        span = int((each["at_s"] - begin_s) / span_s * spans) if span_s else 0
+        for name in ("rss_bytes", "reserved_bytes"):
+            key = (min(span, spans - 1), name)
+            if key not in largest or (each[name] or 0) > (largest[key][name] or 0):
+                largest[key] = each
+    return {each["sequence"] for each in (*ends, *largest.values())}
+
+
+def _insert(connection: Connection, model: type[Any], rows: Sequence[Values]) -> None:
+    for some in _chunks(rows, _CHUNK):
+        connection.execute(insert(model.__table__), some)
+
+
+def _chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
+    remaining = iter(items)
+    while chunk := list(islice(remaining, size)):
+        yield chunk

@@ -1,0 +1,109 @@
+"""Where records are kept while the database is away: a file that outlives the process, imported later.
+
+Whoever writes a file holds a lock on it, so that who finds one knows whether its writer still lives.
+"""
+
+import fcntl
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from sqlalchemy import Engine
+
+from db.changes import Change, write
+from db.ids import new_id
+from db.lines import decode, encode, whole_lines
+
+_log = logging.getLogger("cuzk.history")
+
+_AT_ONCE = 2_000
+SUFFIX = ".jsonl"
+
+
+class Spool:
+    """The file of one writer; made when the first change is kept, gone when none is left."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / f"{new_id()}{SUFFIX}"
+        self._file: BinaryIO | None = None
+
+    def keep(self, changes: Sequence[Change]) -> None:
+        """Append all or, raising OSError, none of them."""
+        file = self._file or self._open()
+        end = file.seek(0, os.SEEK_END)
+        try:
+            file.write("".join(map(encode, changes)).encode())
+        except OSError:
+            with suppress(OSError):
+                file.truncate(end)
+            raise
+
+    def empty_into(self, engine: Engine) -> None:
+        """Write what is kept to the database and remove the file. Raises db.changes.AWAY, with all kept."""
+        if self._file is None:
+            return
+        _write_all(engine, self.path)
+        self.path.unlink(missing_ok=True)
+        self._file.close()
+        self._file = None
+
+    def close(self) -> None:
+        """Leave the file, if there is one, to whoever opens the history next."""
+        if self._file is not None:
+            self._file.close()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is kept."""
+        return self._file is None
+
+    def _open(self) -> BinaryIO:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        file = self.path.open("ab", buffering=0)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        self._file = file
+        return file
+
+
+def import_left(engine: Engine, folder: Path) -> None:
+    """Write what writers that live no more have kept in `folder` to the database, and remove their files.
+
+    Raises db.changes.AWAY if the database is away. Written twice, after a crash in between, is written once.
+    """
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        with path.open("rb") as file:
+            if _is_left(file):
+                _write_all(engine, path)
+                path.unlink(missing_ok=True)
+
+
+def _is_left(file: BinaryIO) -> bool:
+    """Whether its writer is gone, and nobody else has imported it meanwhile."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return os.fstat(file.fileno()).st_nlink > 0
+
+
+def _write_all(engine: Engine, path: Path) -> None:
+    refused = 0
+
+    def refuse(_: Change, error: Exception) -> None:
+        nonlocal refused
+        refused += 1
+        _log.warning("%s: a record is refused and skipped: %s", path, error) if refused == 1 else None
+
+    for changes in _chunks(path):
+        write(engine, changes, refuse)
+
+
+def _chunks(path: Path) -> Iterator[list[Change]]:
+    with path.open(encoding="utf-8") as file:
+        changes = (decode(line) for line in whole_lines(file))
+        while chunk := list(islice(changes, _AT_ONCE)):
+            yield chunk
