@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.circuits.shaped import Shape
 from groth16.matrices import TERM
 from groth16.witness import Witness
 from groth16.zkey import POINT_SECTIONS, KeyHeader, read_points
 from kernels.cpu.windows import window_count
 from kernels.encoding import ints_to_limbs
-from kernels.fields import Group
+from kernels.fields import Curve, Group
 
 PRODUCTS_AN_ADDITION = 6  # affine, 1 of them a square, with 3 for its share of a common inversion
 SHORT_BITS = 64
@@ -97,6 +98,25 @@ def proof_products(header: KeyHeader, witness: Witness) -> Products:
             msm_products(curve.g1, every),
             {curve.fr.name: quotient_products(header.domain_size.bit_length() - 1)},
             {curve.fr.name: synthesis_products(header)},
+        ]
+    )
+
+
+def shape_products(curve: Curve, shape: Shape, log2_size: int) -> Products:
+    """Of a partition of this shape whose a and b are there: the quotient and the sums."""
+
+    def scalars(n: int) -> Scalars:
+        long = round(shape.significant * n)
+        return Scalars((n - long) // 2, 0, long)
+
+    return sum_products(
+        [
+            msm_products(curve.g1, scalars(shape.n_wires)),
+            msm_products(curve.g1, scalars(shape.n_b_wires)),
+            msm_products(curve.g2, scalars(shape.n_b_wires)),
+            msm_products(curve.g1, scalars(shape.n_private)),
+            msm_products(curve.g1, Scalars(0, 0, 1 << log2_size)),
+            {curve.fr.name: quotient_products(log2_size)},
         ]
     )
 

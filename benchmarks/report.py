@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.bars import BARS, Bar
+from benchmarks.bars_gpu import GPU_BARS
 from benchmarks.contestants.registry import ENTRIES, OURS, OURS_64
 from benchmarks.plot import plot
+from benchmarks.report_gpu import gpu_section, is_of_gpu
 from benchmarks.results import Measurement, Result, Runs
 from benchmarks.roofline import least_s, operation_s, product_s
+from benchmarks.table import table
 
 BAR_COLUMNS = "what", "measured", "at most", "", "by processor time a thread", "field products"
 LAST_COLUMNS = "processor time of cuzk", "of the roofline", "faster than the best peer"
@@ -27,8 +30,12 @@ Where one run takes long there is only one. *cuzk, 64-bit* is cuzk with `CUZK_LA
   **dense** a chain of squarings, in which no scalar is short and no point missing. Sizes are constraints;
   public signals take rows as well, so 2^20 constraints need a domain of 2^21.
 - **Processor time** is that of all threads together. What other programs on the machine do hardly changes it.
+- **On the GPU** data lies in the device's memory and times are by the wall, until the device has done
+  everything. Partitions have the proportions of a 32 GiB PoRep proof's (`benchmarks/circuits/shaped.py`), go
+  from the witness, a and b on the device to the proof, and each proof is verified.
 - **Of the roofline** is the time that the work's field products would take, by formula, at the rate of
-  products in registers, over the processor time: the rest can be won without fewer or faster products.
+  products in registers, over the processor time, or the GPU's: the rest can be won without fewer or faster
+  products.
 """
 BUSY_LOAD = 0.25  # of the machine's cores
 BUSY = (
@@ -67,19 +74,15 @@ def _machine(result: Result) -> str:
         BUSY if float(told["load_before"]) > BUSY_LOAD * told["cores"] else "",
         *(f"Without {name}: {why}\n" for name, why in sorted(result.missing.items())),
         _bars(result),
+        gpu_section(result),
         _products(result),
         _figures(result),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def _bars(result: Result) -> str:
-    rows = [row for bar in BARS if (row := _bar(bar, result)) is not None]
+    rows = [row for bar in (*BARS, *GPU_BARS) if (row := _bar(bar, result)) is not None]
     if not rows:
         return ""
     return "### Bars\n\n" + table(BAR_COLUMNS, rows)
@@ -116,7 +119,11 @@ def _products(result: Result) -> str:
 
 
 def _figures(result: Result) -> str:
-    shown = [each for each in result.measurements if each.task.split()[0] not in ("mul", "square")]
+    shown = [
+        each
+        for each in result.measurements
+        if each.task.split()[0] not in ("mul", "square") and not is_of_gpu(each)
+    ]
     names = [entry.name for entry in ENTRIES if any(entry.name in each.runs for each in shown)]
     rates = product_s(result, OURS)
     header = "what", "curve", "size", "threads", *names, *LAST_COLUMNS

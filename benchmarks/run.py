@@ -24,6 +24,9 @@ SUITES = {
     "proofs": "proofs.proofs",
     "commands": "commands.commands",
     "start": "commands.start",
+    "gpu-kernels": "gpu.kernels",
+    "gpu-partitions": "gpu.partitions",
+    "gpu-start": "gpu.start",
 }
 """The name of each and where it stands below `benchmarks.suites`."""
 

@@ -128,12 +128,12 @@ TASKS: dict[str, Callable[..., Job]] = {
 }
 
 
-def _version() -> str:
+def version_of(package: str) -> str:
     try:
-        return version("cuzk")
+        return version(package)
     except PackageNotFoundError:  # run from its folder
         return "not installed"
 
 
 if __name__ == "__main__":
-    serve(_version(), TASKS)
+    serve(version_of("cuzk"), TASKS)

@@ -10,6 +10,7 @@ from benchmarks.contestants.process import ROOT, Contestant, ContestantError, En
 
 OURS = "cuzk"
 OURS_64 = "cuzk, 64-bit"
+GPU = "cuzk, GPU"
 
 
 def _python(module: str) -> tuple[str, ...]:
@@ -21,6 +22,7 @@ SNARKJS = ROOT / "node_modules/snarkjs/build/cli.cjs"
 ENTRIES = (
     Entry(OURS, _python("ours"), compiles=True),
     Entry(OURS_64, _python("ours"), environment={"CUZK_LANES": "off"}, compiles=True),
+    Entry(GPU, _python("gpu"), "on a machine with an NVIDIA GPU, pip install -e '.[gpu]'", compiles=True),
     Entry(
         "snarkjs",
         ("node", "benchmarks/contestants/snarkjs.cjs"),

@@ -45,8 +45,7 @@ class ShapedKey:
     def verification_key(self, shape: Shape, values: Any, a: Any, b: Any, scratch: Any) -> VerificationKey:
         """Of the circuit that a witness is for; the arrays are as `shaped_rows.constants` takes them."""
         curve = self.device_key.curve
-        constants(curve.fr, shape, values, a, b, self.basis, scratch)
-        (constant,) = limbs_to_ints(scratch[:1].copy_to_host())
+        constant = constants(curve.fr, shape, values, a, b, self.basis, scratch)
         ic = self.points["ic"].copy()
         first = [(self.ic_scalars[0] + constant) % curve.fr.modulus]
         ic[:1] = multiples(FixedBase(curve.g1, Workspace(), 1), first)

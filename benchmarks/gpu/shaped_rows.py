@@ -10,6 +10,7 @@ from typing import Any
 from numba import cuda
 
 from benchmarks.circuits.shaped import C_SHIFT, OCTET, Shape
+from benchmarks.gpu.sums import total
 from kernels.cuda import field as f
 from kernels.cuda.launch import device, kernel, launch
 from kernels.fields import Field
@@ -105,20 +106,10 @@ def _constants(F: Any, sizes: Any, values: Any, a: Any, b: Any, basis: Any, out:
     f.store(F, out, i, term)
 
 
-@kernel
-def _halve(F: Any, terms: Any, n: int) -> None:
-    i = cuda.grid(1)
-    if i < n:
-        f.store(F, terms, i, f.add(F, f.load(F, terms, i), f.load(F, terms, i + n)))
+def constants(F: Field, shape: Shape, values: Any, a: Any, b: Any, basis: Any, scratch: Any) -> int:
+    """C's column of constants at tau, by which a witness of canonical values satisfies the circuit.
 
-
-def constants(F: Field, shape: Shape, values: Any, a: Any, b: Any, basis: Any, out: Any) -> None:
-    """out[0] = C's column of constants at tau, by which a witness of canonical values satisfies the circuit.
-
-    a, b: as `evaluate` gives them; basis: as for `key_scalars`; out: as large as the basis, all changed.
+    a, b: as `evaluate` gives them; basis: as for `key_scalars`; scratch: as large as the basis, overwritten.
     """
-    launch(_constants, len(out), F, sizes_of(shape), values, a, b, basis, out)
-    n = len(out)
-    while n > 1:
-        n //= 2
-        launch(_halve, n, F, out, n)
+    launch(_constants, len(scratch), F, sizes_of(shape), values, a, b, basis, scratch)
+    return total(F, scratch)

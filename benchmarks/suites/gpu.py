@@ -1,0 +1,148 @@
+"""What a GPU does: kernels on data that lies there, whole partitions, and how long it takes to begin."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from benchmarks import counts
+from benchmarks.alternate import Effort, alternate, line
+from benchmarks.circuits.prepared import Circuit, prepare
+from benchmarks.circuits.shaped import POREP_CONSTRAINTS, porep_shape
+from benchmarks.contestants.process import Contestant
+from benchmarks.contestants.registry import ENTRIES, GPU
+from benchmarks.results import Runs
+from benchmarks.suites.bench import Bench
+from benchmarks.suites.keys import with_keys
+from groth16.witness import read_witness
+from groth16.zkey import read_header
+from kernels.fields import BLS12_381, BN254, Curve, Field, Group, QuadraticField
+
+EFFORT = Effort(runs=5, most_s=8)
+SUMS: dict[Curve, Sequence[int]] = {BLS12_381: (20, 22, 24, 26), BN254: (20, 24, 26)}  # log₂ of points in G1
+G2_SUM, STREAMED_SUM = 20, 24
+TRANSFORMS = 20, 24, 27
+QUOTIENT = 24
+UPLOAD_BYTES = 4 << 30
+KEY_CONSTRAINTS = (1 << 26) - 400  # with its public signals, a domain of 2^26
+PERCENTS = 1, 10, 100
+DENSE = Circuit("dense", (1 << 20) - 2)  # with its public signals, a domain of 2^20
+SMALL = Circuit("dense", 1000)
+MANY_PROOFS = 100
+
+
+@contextmanager
+def _team(bench: Bench) -> Iterator[list[Contestant]]:
+    with bench.team([GPU], bench.all_cores) as team:
+        yield team
+
+
+def _measure(
+    bench: Bench,
+    team: Sequence[Contestant],
+    name: str,
+    curve: Curve,
+    size: int,
+    products: counts.Products,
+    task: str,
+    **arguments: Any,
+) -> None:
+    measurement = bench.measurement(f"gpu {name}", curve.name, size, len(bench.all_cores))
+    measurement.products = products
+    alternate(measurement, team, task, arguments, EFFORT, bench.report)
+
+
+def kernels(bench: Bench) -> None:
+    """Products in registers, sums of points, transforms, the quotient, and how fast memory gets there."""
+    with _team(bench) as team:
+        if team:
+            _products(bench, team)
+            _sums(bench, team)
+            _transforms(bench, team)
+            _measure(bench, team, "upload", BN254, UPLOAD_BYTES, {}, "upload", size_bytes=UPLOAD_BYTES)
+
+
+def _products(bench: Bench, team: Sequence[Contestant]) -> None:
+    for curve in bench.plan.curves:
+        fields: tuple[Field | QuadraticField, ...] = (curve.fq, curve.fq2, curve.fr)
+        for field in fields:
+            for operation in ("mul", "square"):
+                arguments = {"field": field.name, "operation": operation}
+                _measure(bench, team, f"{operation} {field.name}", curve, 1, {}, "product", **arguments)
+
+
+def _sums(bench: Bench, team: Sequence[Contestant]) -> None:
+    def measure(name: str, curve: Curve, group: Group, log2_size: int, task: str = "msm") -> None:
+        products = counts.msm_products(group, counts.Scalars(0, 0, 1 << log2_size))
+        own = "g1" if group is curve.g1 else "g2"
+        arguments = {"curve": curve.name, "group": own, "log2_size": log2_size}
+        _measure(bench, team, f"{name} {own}", curve, 1 << log2_size, products, task, **arguments)
+
+    for curve in bench.plan.curves:
+        for log2_size in SUMS[curve]:
+            measure("msm", curve, curve.g1, log2_size)
+        measure("msm", curve, curve.g2, G2_SUM)
+    if BLS12_381 in bench.plan.curves:
+        measure("streamed msm", BLS12_381, BLS12_381.g1, STREAMED_SUM, "streamed")
+
+
+def _transforms(bench: Bench, team: Sequence[Contestant]) -> None:
+    for curve in bench.plan.curves:
+        for log2_size in TRANSFORMS:
+            products = {curve.fr.name: float(counts.ntt_products(log2_size))}
+            arguments = {"curve": curve.name, "log2_size": log2_size}
+            _measure(bench, team, "ntt", curve, 1 << log2_size, products, "ntt", **arguments)
+        arguments = {"curve": curve.name, "log2_size": QUOTIENT}
+        products = {curve.fr.name: float(counts.quotient_products(QUOTIENT))}
+        _measure(bench, team, "quotient", curve, 1 << QUOTIENT, products, "quotient", **arguments)
+
+
+def partitions(bench: Bench) -> None:
+    """Keys made on the device, partitions of a PoRep proof's size, and a proof of 2^20 from its witness."""
+    with _team(bench) as team:
+        if team:
+            _proofs(bench, team)
+            arguments = {"curve": "bls12381", "constraints": KEY_CONSTRAINTS}
+            _measure(bench, team, "setup", BLS12_381, KEY_CONSTRAINTS, {}, "setup", **arguments)
+            for percent in PERCENTS:
+                _partition(bench, team, BLS12_381, POREP_CONSTRAINTS, percent)
+
+
+def _proofs(bench: Bench, team: Sequence[Contestant]) -> None:
+    files = with_keys(bench, prepare(DENSE, BN254, bench.folder, bench.report))
+    products = counts.proof_products(read_header(files.zkey), read_witness(files.wtns))
+    arguments = {"zkey": str(files.zkey), "wtns": str(files.wtns)}
+    _measure(bench, team, "proof dense", BN254, files.constraints, products, "proof", **arguments)
+    many = {field: MANY_PROOFS * count for field, count in products.items()}
+    name = f"{MANY_PROOFS} proofs dense"
+    _measure(bench, team, name, BN254, files.constraints, many, "proof", proofs=MANY_PROOFS, **arguments)
+
+
+def _partition(
+    bench: Bench, team: Sequence[Contestant], curve: Curve, constraints: int, percent: int
+) -> None:
+    shape = porep_shape(constraints, percent / 100)
+    products = counts.shape_products(curve, shape, (shape.n_constraints + shape.n_public).bit_length())
+    arguments = {"curve": curve.name, "constraints": constraints, "percent": percent}
+    _measure(bench, team, f"partition {percent} %", curve, constraints, products, "partition", **arguments)
+
+
+def start(bench: Bench) -> None:
+    """A first process that has to compile everything, and one after it, each to its first verified proof."""
+    with _team(bench) as team:
+        if not team:
+            return
+    files = with_keys(bench, prepare(SMALL, BN254, bench.folder, bench.report))
+    (entry,) = (each for each in ENTRIES if each.name == GPU)
+    with tempfile.TemporaryDirectory(prefix="cuzk-kernels-") as folder:
+        for name in ("first process", "second process"):
+            measurement = bench.measurement(f"gpu {name}", "bn254", files.constraints, len(bench.all_cores))
+            started_s = time.perf_counter()
+            with Contestant(replace(entry, environment={"NUMBA_CACHE_DIR": folder}), bench.all_cores) as one:
+                timing = one.measure("proof", zkey=str(files.zkey), wtns=str(files.wtns))
+            measurement.runs[GPU] = Runs([time.perf_counter() - started_s], [timing.cpu_s])
+            bench.report(line(measurement))
