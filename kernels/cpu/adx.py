@@ -34,13 +34,17 @@ def product(builder: Builder, field: Field, pairs: Sequence[tuple[Words, Words]]
     """
     operands = _in_memory(builder, [word for pair in pairs for element in pair for word in element])
     text, result = _assembly(field, len(pairs))
-    outputs = field.limbs + 3
-    constraints = ",".join(["=&r"] * outputs + ["r", "r", "~{rdx}", "~{flags}", "~{memory}"])
-    returned = ir.LiteralStructType([I64] * outputs)
-    signature = ir.FunctionType(returned, [I64.as_pointer()] * 2)
-    assembly = ir.InlineAsm(signature, text, constraints, side_effect=True)
-    registers = builder.call(assembly, [operands, _modulus_in_memory(builder.module, field)])
+    registers = emit(builder, text, field.limbs + 3, operands, modulus_in_memory(builder.module, field))
     return [builder.extract_value(registers, i) for i in result]
+
+
+def emit(builder: Builder, text: str, outputs: int, *addresses: Any) -> Any:
+    """Emits assembly that sets registers 0 to outputs − 1 and has the addresses in those after."""
+    inputs = len(addresses)
+    constraints = ",".join(["=&r"] * outputs + ["r"] * inputs + ["~{rdx}", "~{flags}", "~{memory}"])
+    returned = ir.LiteralStructType([I64] * outputs)
+    signature = ir.FunctionType(returned, [I64.as_pointer()] * inputs)
+    return builder.call(ir.InlineAsm(signature, text, constraints, side_effect=True), addresses)
 
 
 def _in_memory(builder: Builder, words: Words) -> Any:
@@ -50,7 +54,7 @@ def _in_memory(builder: Builder, words: Words) -> Any:
     return pointer
 
 
-def _modulus_in_memory(module: Any, field: Field) -> Any:
+def modulus_in_memory(module: Any, field: Field) -> Any:
     name = f"cuzk.{field.limbs}.{field.modulus:x}"
     words = ir.ArrayType(I64, field.limbs)
     if name not in module.globals:
@@ -69,7 +73,6 @@ def _assembly(field: Field, pairs: int) -> tuple[str, list[int]]:
     n = field.limbs
     total = [f"${i}" for i in range(n)]
     top, low, high, operands, modulus = (f"${n + i}" for i in range(5))
-    negated_inverse = -pow(field.modulus, -1, 1 << 64) & WORD_MASK
     lines: list[str] = []
     for i in range(n):
         for pair in range(pairs):
@@ -80,14 +83,26 @@ def _assembly(field: Field, pairs: int) -> tuple[str, list[int]]:
                 lines += _first_row(factors, [*total, top], low)
             else:
                 lines += _add_row(factors, total, top, low, high, top_is_new=pair == 0)
-        lines += [f"movabsq $${negated_inverse:#x}, %rdx", f"imulq {total[0]}, %rdx", f"xorq {low}, {low}"]
-        lines += [f"mulxq ({modulus}), {low}, {high}", f"adcxq {total[0]}, {low}"]
-        total[0], high = high, total[0]  # the lowest word is zero now: its register is free
-        for j in range(1, n):
-            lines += [f"adcxq {total[j]}, {total[j - 1]}", f"mulxq {8 * j}({modulus}), {low}, {total[j]}"]
-            lines += [f"adoxq {low}, {total[j - 1]}"]
-        lines += [f"movq $$0, {low}", f"adcxq {low}, {total[-1]}", f"adoxq {top}, {total[-1]}"]
+        reduction, high = reduce_word(field, total, top, low, high, modulus)
+        lines += reduction
     return "\n".join(lines), [int(register[1:]) for register in total]
+
+
+def reduce_word(
+    field: Field, total: list[str], top: str, low: str, high: str, modulus: str
+) -> tuple[list[str], str]:
+    """(top, total) plus the multiple of the modulus that makes its lowest word zero, over 2^64.
+
+    Moves the registers of `total` and returns the one that takes the place of `high`. top may be `low` for 0.
+    """
+    negated_inverse = -pow(field.modulus, -1, 1 << 64) & WORD_MASK
+    lines = [f"movabsq $${negated_inverse:#x}, %rdx", f"imulq {total[0]}, %rdx", f"xorq {low}, {low}"]
+    lines += [f"mulxq ({modulus}), {low}, {high}", f"adcxq {total[0]}, {low}"]
+    total[0], high = high, total[0]  # the lowest word is zero now: its register is free
+    for j in range(1, field.limbs):
+        lines += [f"adcxq {total[j]}, {total[j - 1]}", f"mulxq {8 * j}({modulus}), {low}, {total[j]}"]
+        lines += [f"adoxq {low}, {total[j - 1]}"]
+    return [*lines, f"movq $$0, {low}", f"adcxq {low}, {total[-1]}", f"adoxq {top}, {total[-1]}"], high
 
 
 def _first_row(factors: list[str], total: list[str], low: str) -> list[str]:

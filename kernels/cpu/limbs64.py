@@ -14,7 +14,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kernels.cpu import adx, portable
+from kernels.cpu import adx, adx_square, portable
 from kernels.cpu.inversion import inverse
 from kernels.cpu.words import I64, Builder, Words, constant, to_integer, to_words
 from kernels.fields import Field, QuadraticField
@@ -131,7 +131,9 @@ def _sum_of_products(builder: Builder, field: Field, pairs: Sequence[tuple[Words
 
 
 def _square(builder: Builder, field: Field, a: Words) -> Words:
-    return _mul(builder, field, a, a)
+    square = adx_square.square if USE_ADX else portable.square
+    total = to_integer(builder, square(builder, field, a))
+    return to_words(builder, _subtract_modulus_once(builder, field, total))
 
 
 def _to_montgomery(builder: Builder, field: Field, a: Words) -> Words:
@@ -182,7 +184,7 @@ def _quadratic_mul(builder: Builder, field: QuadraticField, a: Words, b: Words) 
 
 
 def _quadratic_square(builder: Builder, field: QuadraticField, a: Words) -> Words:
-    """(a0 + a1)(a0 − a1) + 2·a0·a1·u: two products."""
+    """(a0 + a1)(a0 − a1) + 2·a0·a1·u: two products, which take less than three squares."""
 
     def do(operation: str, *operands: Words) -> Words:
         return call(builder, field.base, operation, *operands)
