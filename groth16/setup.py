@@ -6,6 +6,7 @@ process's memory while `setup` runs, and nowhere else; Python cannot wipe them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -23,21 +24,25 @@ from kernels.fields import Field, Group
 from kernels.parallel import Run, run_chunks, serial
 
 Limbs = NDArray[np.uint64]
+Multiply = Callable[[Group, Limbs, Run], Limbs]
+"""`kernels.cpu.fixed_base.multiply_generator`, or the same on a device."""
 
 
-def setup(r1cs: R1cs, path: str | Path, run: Run) -> None:
+def setup(r1cs: R1cs, path: str | Path, run: Run, multiply: Multiply = multiply_generator) -> None:
     """Write a proving key for the circuit, in snarkjs's conventions (gamma = 1), from fresh secrets.
 
     Takes about four multiplications of a generator a wire and one a row of the domain, and the key's size in
     memory. Raises InputError if the circuit is too large for its curve or the file cannot be written.
     """
     domain_size = domain_size_of(r1cs)
-    points = key_points(r1cs, domain_size, draw_toxic(r1cs.curve.fr, domain_size), run)
+    points = key_points(r1cs, domain_size, draw_toxic(r1cs.curve.fr, domain_size), run, multiply)
     write_proving_key(path, r1cs.curve, points, key_matrices(r1cs, domain_size, run), circuit_hash(r1cs))
 
 
-def key_points(r1cs: R1cs, domain_size: int, toxic: Toxic, run: Run) -> KeyPoints:
-    """The key's points for known secrets."""
+def key_points(
+    r1cs: R1cs, domain_size: int, toxic: Toxic, run: Run, multiply: Multiply = multiply_generator
+) -> KeyPoints:
+    """The key's points for known secrets; `multiply` makes the long arrays."""
     g1, g2 = r1cs.curve.g1, r1cs.curve.g2
     scalars = key_scalars(r1cs, domain_size, toxic, run)
     alpha_g1, beta_g1, delta_g1 = _multiples(g1, toxic.alpha, toxic.beta, toxic.delta)
@@ -50,11 +55,11 @@ def key_points(r1cs: R1cs, domain_size: int, toxic: Toxic, run: Run) -> KeyPoint
         delta_g1=delta_g1,
         delta_g2=delta_g2,
         ic=multiply_generator(g1, scalars.ic, run),
-        a=multiply_generator(g1, scalars.a, run),
-        b_g1=multiply_generator(g1, scalars.b, run),
-        b_g2=multiply_generator(g2, scalars.b, run),
-        c=multiply_generator(g1, scalars.c, run),
-        h=multiply_generator(g1, scalars.h, run),
+        a=multiply(g1, scalars.a, run),
+        b_g1=multiply(g1, scalars.b, run),
+        b_g2=multiply(g2, scalars.b, run),
+        c=multiply(g1, scalars.c, run),
+        h=multiply(g1, scalars.h, run),
     )
 
 

@@ -19,6 +19,7 @@ from benchmarks.gpu import products
 from benchmarks.gpu.shaped_key import ShapedKey, make_key, multiples
 from benchmarks.gpu.sums import inner_product
 from groth16.cuda.key import upload_key
+from groth16.cuda.matrices import evaluate, upload_matrix
 from groth16.cuda.prover import multiply_all, upload_inputs
 from groth16.key_scalars import draw_toxic
 from groth16.matrices import read_matrices
@@ -26,7 +27,7 @@ from groth16.prover import blind
 from groth16.verification_key import verification_key_of
 from groth16.verifier import verify
 from groth16.witness import read_witness
-from groth16.zkey import read_proving_key
+from groth16.zkey import read_header, read_proving_key
 from kernels.cuda.device import Device
 from kernels.cuda.fixed_base import FixedBase
 from kernels.cuda.memory import Workspace
@@ -123,6 +124,20 @@ def quotient(curve: str, log2_size: int) -> Job:
     return _timed(lambda: kernel_quotient(domain, *arrays))
 
 
+def spmv(zkey: str, wtns: str) -> Job:
+    """Both matrices times the witness, all on the device."""
+    header = read_header(zkey)
+    matrices, values = read_matrices(header), _uploaded(read_witness(wtns).values)
+    rows = [upload_matrix(matrix, Uploader(), _run()) for matrix in (matrices.a, matrices.b)]
+    results = [new_array((header.domain_size, 4), np.uint64) for _ in rows]
+
+    def multiply() -> None:
+        for matrix, result in zip(rows, results, strict=True):
+            evaluate(header.curve.fr, matrix, values, result)
+
+    return _timed(multiply)
+
+
 def upload(size_bytes: int) -> Job:
     """An array of host memory that is no longer new."""
     source, uploader = np.ones(size_bytes, np.uint8), Uploader()
@@ -196,6 +211,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "proof": proof,
     "quotient": quotient,
     "setup": setup,
+    "spmv": spmv,
     "streamed": streamed,
     "upload": upload,
 }

@@ -114,8 +114,10 @@ def partitions(bench: Bench) -> None:
 
 def _proofs(bench: Bench, team: Sequence[Contestant]) -> None:
     files = with_keys(bench, prepare(DENSE, BN254, bench.folder, bench.report))
-    products = counts.proof_products(read_header(files.zkey), read_witness(files.wtns))
-    arguments = {"zkey": str(files.zkey), "wtns": str(files.wtns)}
+    header, arguments = read_header(files.zkey), {"zkey": str(files.zkey), "wtns": str(files.wtns)}
+    products: counts.Products = {BN254.fr.name: counts.synthesis_products(header)}
+    _measure(bench, team, "synthesis dense", BN254, files.constraints, products, "spmv", **arguments)
+    products = counts.proof_products(header, read_witness(files.wtns))
     _measure(bench, team, "proof dense", BN254, files.constraints, products, "proof", **arguments)
     many = {field: MANY_PROOFS * count for field, count in products.items()}
     name = f"{MANY_PROOFS} proofs dense"

@@ -16,6 +16,7 @@ from groth16.key_scalars import Toxic, draw_toxic, multiply_matrix, with_binding
 from groth16.setup import key_points
 from kernels.cpu.fixed_base import multiply_generator
 from kernels.cpu.vectors import to_montgomery
+from kernels.cuda import fixed_base
 from kernels.cuda.fixed_base import FixedBase
 from kernels.cuda.memory import Workspace
 from kernels.cuda.ntt import Domain
@@ -79,6 +80,16 @@ def test_every_point_is_the_setups(shape, curve):
             assert (key.points[part] == wanted).all(), part
         elif part != "ic":
             assert (expanded(getattr(key.device_key, part), wanted) == wanted).all(), part
+
+
+@each_shape
+@pytest.mark.usefixtures("quick_multiples")
+def test_a_setup_on_the_device_gives_the_processors_key(shape):
+    curve, size = BN254, domain_of(BN254, shape).size
+    r1cs, toxic = shaped(curve, shape).r1cs, draw_toxic(curve.fr, size)
+    ours = key_points(r1cs, size, toxic, serial, fixed_base.multiply_generator)
+    for part, wanted in vars(key_points(r1cs, size, toxic, serial)).items():
+        assert (getattr(ours, part) == wanted).all(), part
 
 
 def expanded(section, like):
