@@ -15,6 +15,8 @@ BUFFER_PAGES = 2 * 16
 # code it leaves 11; a small module has a fixed part besides.
 COMPILED_BYTES_A_BYTE = 24
 COMPILED_FIXED_BYTES = 2 << 20
+# Parsed, and once more as numbers: 18.7 for many of three digits each in quotes, 3 for large ones.
+INPUT_BYTES_A_BYTE = 20
 
 _HEAD = b"\0asm\1\0\0\0"
 _MEMORY_SECTION = 5
@@ -22,7 +24,7 @@ _MEMORY_SECTION = 5
 
 def compiled_bytes(wasm: Path) -> int:
     """What compiling the module takes and its code keeps: what its cache entry is charged."""
-    return COMPILED_FIXED_BYTES + COMPILED_BYTES_A_BYTE * _size(wasm)
+    return COMPILED_FIXED_BYTES + COMPILED_BYTES_A_BYTE * _size(wasm, "circom's .wasm")
 
 
 def instance_bytes(wasm: Path) -> int:
@@ -32,6 +34,11 @@ def instance_bytes(wasm: Path) -> int:
             return (_memory_pages(file, wasm) + BUFFER_PAGES) * WASM_PAGE_BYTES
     except OSError as error:
         raise InputError(f"{wasm}: cannot be read ({error.strerror}), expected circom's .wasm") from error
+
+
+def inputs_bytes(inputs: Path) -> int:
+    """What the inputs of a calculation take once they are read. Raises InputError."""
+    return INPUT_BYTES_A_BYTE * _size(inputs, "inputs as JSON")
 
 
 def _memory_pages(file: BinaryIO, wasm: Path) -> int:
@@ -58,8 +65,8 @@ def _unsigned(file: BinaryIO) -> int:
     return value
 
 
-def _size(wasm: Path) -> int:
+def _size(path: Path, expected: str) -> int:
     try:
-        return wasm.stat().st_size
+        return path.stat().st_size
     except OSError as error:
-        raise InputError(f"{wasm}: cannot be read ({error.strerror}), expected circom's .wasm") from error
+        raise InputError(f"{path}: cannot be read ({error.strerror}), expected {expected}") from error

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from config import format_size
 from engine.caches import Loader
-from engine.calculator_size import compiled_bytes, instance_bytes
+from engine.calculator_size import compiled_bytes, inputs_bytes, instance_bytes
 from engine.catalog import CircuitSpec
 from engine.errors import EngineError
 from engine.limits import threads
@@ -100,7 +100,10 @@ def open_circuit(spec: CircuitSpec) -> OpenCircuit:
         entries.append(Entry(calculator_key, compiled_bytes(spec.wasm)))
         loaders[calculator_key] = partial(_same_file, spec.wasm, wasm, partial(_load_calculator, spec.wasm))
         # The calculator is gone before a, b, c are made: the working set has to hold the greater of the two.
-        calculation_bytes = instance_bytes(spec.wasm) + sizes.witness_bytes(header)
+        assert spec.inputs is not None, "a calculator has inputs"
+        calculation_bytes = (
+            instance_bytes(spec.wasm) + inputs_bytes(spec.inputs) + sizes.witness_bytes(header)
+        )
         phase1_bytes = max(phase1_bytes, calculation_bytes - phase2_bytes)
     shape = Circuit(spec.name, tuple(entries), phase1_bytes, phase2_bytes)
     return OpenCircuit(spec, header, shape, f"srs:{key}", f"pce:{key}", calculator_key, loaders)

@@ -50,7 +50,8 @@ class PartitionRun:
         circuit, work = self._circuit, self.work
         with limited("synthesize", self._timeouts.synthesize, work.stop):
             compute = circuit.witness_source(self._calculator(), work.stop)
-            await self._pools.blocking(stages.witness, work, compute)
+            run = self._pools.synthesis(work.stop.is_set)
+            await self._pools.blocking(stages.witness, work, compute, run)
             del compute
             await self._evaluate()
         return Synthesized(self.partition)

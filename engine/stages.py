@@ -18,14 +18,17 @@ from groth16.witness import Witness
 from groth16.zkey import ProvingKey, check_pair
 from kernels.cpu.ntt import Domain
 from kernels.encoding import limbs_to_ints
-from kernels.parallel import Run
+from kernels.parallel import Run, serial
 
 
-def witness(work: Work, compute: Callable[[], Witness]) -> None:
-    """Read or compute the witness; InputError where it is malformed or of another circuit or curve."""
+def witness(work: Work, compute: Callable[[], Witness], run: Run = serial) -> None:
+    """Read or compute the witness, on one of `run`'s threads; InputError where it is malformed or of another
+    circuit or curve.
+    """
     work.check_stop()
     with work.measuring():
-        work.witness = compute()
+        (work.witness,) = run(compute, [()])
+    assert work.witness is not None, "it was read or computed"
     check_pair(work.header, work.witness)
     work.public = limbs_to_ints(work.witness.values[1 : work.header.n_public + 1])
     work.measure()
@@ -42,11 +45,12 @@ def synthesize(work: Work, matrices: Matrices, run: Run) -> None:
 def quotient(work: Work, domain: Domain, run: Run) -> None:
     """Make the quotient's scalars and free the rest of phase 1."""
     work.check_stop()
-    evaluations, work.evaluations = work.evaluations, None
-    assert evaluations is not None, "synthesis comes first"
-    watched = Watched(evaluations.a, evaluations.b, evaluations.c)
-    work.scalars = quotient_scalars(domain, evaluations, run)
-    del evaluations
+    assert work.evaluations is not None, "synthesis comes first"
+    watched = Watched(work.evaluations.a, work.evaluations.b, work.evaluations.c)
+    with work.measuring():
+        evaluations, work.evaluations = work.evaluations, None
+        work.scalars = quotient_scalars(domain, evaluations, run)
+        del evaluations
     watched.wait_until_free(except_for=work.scalars)  # the scalars may lie in what was a
 
 

@@ -7,6 +7,7 @@ its signals are called name.field and name[index].field.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,19 @@ def read_inputs(path: str | Path) -> dict[str, Any]:
             f"{path}: is a JSON {type(value).__name__}, expected an object of signal names and values"
         )
     return value
+
+
+def memory_bytes(value: Any) -> int:
+    """What a parsed value takes: lists, strings and numbers, but for short ones, which Python has once."""
+    if isinstance(value, Mapping):
+        parts = sum(memory_bytes(name) + memory_bytes(part) for name, part in value.items())
+    elif isinstance(value, list):
+        parts = sum(map(memory_bytes, value))
+    elif (isinstance(value, str) and len(value) <= 1) or (isinstance(value, int) and -5 <= value <= 256):
+        return 0
+    else:
+        parts = 0
+    return sys.getsizeof(value) + parts
 
 
 def flatten(

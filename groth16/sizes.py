@@ -10,7 +10,6 @@ from typing import Protocol
 from kernels.fields import Curve
 
 SCALAR_BYTES = 32  # of an element of Fr, on both curves
-MSM_BLOCK_BYTES = 3 << 19  # at most, of `kernels.cpu.batch_affine.Scratch`
 
 
 class KeyCounts(Protocol):
@@ -70,15 +69,27 @@ def phase2_bytes(key: KeyCounts, threads: int = 1) -> int:
 def msm_bytes(key: KeyCounts, threads: int = 1) -> int:
     """Working memory of the largest multi-scalar multiplication, the one in G2: they run one after another.
 
-    For each scalar its digits, of 16 bits in 32 windows at most (few scalars have more), and, first, its
-    number in three lists. On each thread an affine sum for each digit's size, at most 2^15 and fewer for few
-    points, and what lays out its points in lanes; each point's place; and a block of points. Few points take
-    many windows at a time, which have 2^11 sums and 2^13 digits at most.
+    For each scalar its digits and, twice, its number; on each thread what `msm_thread_bytes` says.
     """
     scalars = max(key.n_variables, key.domain_size)
-    buckets = min(1 << 15, max(scalars, 1 << 11))
-    digits = min(1 << 20, max(scalars, 1 << 13))
-    point_bytes = key.curve.g2.point_bytes
-    shared_bytes = scalars * (2 * 32 + 4 * 4)
-    thread_bytes = buckets * (point_bytes + 96) + digits * 8 + MSM_BLOCK_BYTES
-    return shared_bytes + threads * thread_bytes
+    shared_bytes = scalars * (2 * _most_windows(scalars) + 2 * 4)
+    return shared_bytes + threads * msm_thread_bytes(scalars, key.curve)
+
+
+def msm_thread_bytes(scalars: int, curve: Curve) -> int:
+    """For each bucket of a task an affine sum and what lays out its points in lanes; each point's place; and
+    a block of points (`kernels.cpu.batch_affine.Scratch`).
+
+    How wide windows are, and how many are a task, follows from how many scalars of a kind there are; these
+    are the most of any number up to `scalars`.
+    """
+    most_buckets = 1 << 15 if scalars >= 1 << 17 else 1 << 14
+    buckets = max(3 << 10, min(scalars, most_buckets))
+    digits = min(1 << 20, max(1 << 13, min(8 * scalars, 1 << 16), scalars))
+    block_bytes = curve.fq.limbs << 18
+    return buckets * (curve.g2.point_bytes + 96) + digits * 8 + block_bytes
+
+
+def _most_windows(scalars: int) -> int:
+    """How many digits of 16 bits a scalar has at most: the more scalars, the wider the windows."""
+    return 86 if scalars < 1 << 11 else max(17, 58 - 2 * scalars.bit_length())

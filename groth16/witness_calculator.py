@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from groth16.container import open_to_read
 from groth16.errors import InputError
-from groth16.inputs import flatten
+from groth16.inputs import flatten, memory_bytes
 from groth16.witness import Witness
 from kernels.fields import Curve, curve_of_scalar_modulus
 from kernels.meter import holding_bytes
@@ -116,8 +116,9 @@ class WitnessCalculator:
             store.set_epoch_deadline(1)
             instance = _Instance(store, self._module, self.path)
             signals = flatten(inputs, instance.curve.fr.modulus, source)
-            instance.set_inputs(signals)
-            return Witness(instance.curve, instance.values(self._gather))
+            with holding_bytes(memory_bytes(inputs) + memory_bytes(signals)):
+                instance.set_inputs(signals)
+                return Witness(instance.curve, instance.values(self._gather))
 
 
 class _Instance:

@@ -20,6 +20,7 @@ from kernels.cpu.lanes import LANES, LaneField
 from kernels.cpu.ntt64 import bit_reversed_roots
 from kernels.encoding import Limbs, ints_to_limbs, to_montgomery_limbs
 from kernels.fields import Field
+from kernels.meter import holding
 from kernels.parallel import Run, run_chunks
 
 PASS_LEVELS = 7  # 2^7 rows of 320 bytes: 40 KiB; more levels would exceed the bounds above
@@ -82,11 +83,14 @@ class Transform:
         run_chunks(run, kernel, self.size // (LANES << shape[-1]), shape, *arguments, minimum=1)
 
     def _columns(self, shape: tuple[int, int, int], a: Limbs, *arguments: Any) -> None:
-        column_tiles(self.lanes, a, self.roots, lanes.empty(self.lanes, 1 << shape[-1]), shape, *arguments)
+        buffer = lanes.empty(self.lanes, 1 << shape[-1])
+        with holding(buffer):
+            column_tiles(self.lanes, a, self.roots, buffer, shape, *arguments)
 
     def _blocks(self, shape: tuple[int, int, int], a: Limbs, factors: Limbs, *arguments: Any) -> None:
         buffer = lanes.empty(self.lanes, 1 << shape[-1])
-        block_tiles(self.lanes, a, self.roots, factors, buffer, shape, *arguments)
+        with holding(buffer):
+            block_tiles(self.lanes, a, self.roots, factors, buffer, shape, *arguments)
 
 
 @njit(cache=True, nogil=True)

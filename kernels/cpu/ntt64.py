@@ -10,6 +10,7 @@ from kernels.cpu import field as f
 from kernels.cpu import vectors
 from kernels.encoding import Limbs, to_montgomery_limbs
 from kernels.fields import Field
+from kernels.meter import holding_bytes
 from kernels.parallel import Run, run_chunks
 
 PASS_LEVELS = 7  # 2^7 rows of 8 columns of 32 bytes: 32 KiB
@@ -57,8 +58,13 @@ class Transform:
 
     def _run_tiles(self, run: Run, kernel: Any, shape: tuple[int, int, int, int], *arguments: Any) -> None:
         _, _, levels, columns = shape
-        tiles = self.size // (columns << levels)
-        run_chunks(run, kernel, tiles, self.field, *arguments, minimum=1)
+
+        def tiles(*chunk: Any) -> None:
+            with holding_bytes((columns << levels) * self.field.limbs * 8):  # the kernel's buffer
+                kernel(*chunk)
+
+        count = self.size // (columns << levels)
+        run_chunks(run, tiles, count, self.field, *arguments, minimum=1)
 
 
 def bit_reversed_roots(F: Field, log2_size: int) -> Limbs:

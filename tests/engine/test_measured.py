@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine import CircuitSpec, Engine, ProofFailed, ProofRequest, load_shape, stages
-from engine.calculator_size import instance_bytes
+from engine.calculator_size import inputs_bytes, instance_bytes
 from engine.circuit import open_circuit
 from engine.work import Work
 from groth16.sizes import witness_bytes
@@ -86,8 +86,10 @@ def test_a_proof_that_does_not_verify_has_taken_what_it_took(
 
 def test_a_calculator_counts_with_its_witness(multiplier: CircuitSpec) -> None:
     assert multiplier.wasm is not None
+    assert multiplier.inputs is not None
     circuit = open_circuit(multiplier)
     work = Work(circuit.header)
     stages.witness(work, circuit.witness_source(None))
     most_bytes = instance_bytes(multiplier.wasm) + witness_bytes(circuit.header)
+    most_bytes += inputs_bytes(multiplier.inputs)
     assert most_bytes - (1 << 20) < work.measured_bytes <= most_bytes  # its buffer is hardly used

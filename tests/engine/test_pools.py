@@ -2,14 +2,17 @@
 
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
 from config import Config, GpusConfig, MemoryConfig, SynthesisConfig
-from engine import EngineError, policy_limits
+from engine import CircuitSpec, Engine, EngineError, ProofRequest, circuit, policy_limits
 from engine.limits import Memory
 from engine.pools import Pools
+from groth16.witness import Witness
 from policy import Device, Limits
+from tests.engine.support import CONFIG, limits_for, run
 
 LIMITS = Limits(1, 1, (Device("cpu", 1),))
 CORES = sorted(os.sched_getaffinity(0))
@@ -33,6 +36,25 @@ def test_threads_keep_to_their_cores_and_others_are_left_alone() -> None:
     assert cores == set(CORES)
     assert pools.steps == 1  # the second step, counted from 0
     pools.close()
+
+
+def test_a_witness_is_made_on_the_threads_of_synthesis(
+    right_witness: CircuitSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, real = list[str](), circuit.read_witness
+
+    def read(path: Path) -> Witness:
+        seen.append(threading.current_thread().name)
+        return real(path)
+
+    monkeypatch.setattr(circuit, "read_witness", read)
+
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(right_witness, 1)) as running:
+            await running.result(running.submit(ProofRequest(right_witness, "one", tmp_path)))
+
+    run(steps())
+    assert [name.rpartition("_")[0] for name in seen] == ["synthesis"]
 
 
 def test_cores_that_are_not_there_are_refused_by_name() -> None:

@@ -26,7 +26,7 @@ def test_a_stage_that_takes_too_long_fails_its_proof(
     module, name = HOLDS[stage]
     real, hold = getattr(module, name), Hold(getattr(module, name))
     monkeypatch.setattr(module, name, hold)
-    config = CONFIG.model_copy(update={"timeouts": TimeoutsConfig(**{stage: 0.02})})
+    config = CONFIG.model_copy(update={"timeouts": TimeoutsConfig(**{stage: 0.5})})
 
     async def steps() -> None:
         async with Engine(config, limits_for(multiplier, 2)) as running:

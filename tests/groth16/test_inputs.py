@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.calculator_size import inputs_bytes
 from groth16.errors import InputError
-from groth16.inputs import flatten, read_inputs
+from groth16.inputs import flatten, memory_bytes, read_inputs
 from tests.groth16.samples import refuses, sample
 
 MODULUS = 101
@@ -96,3 +98,21 @@ def test_reads_an_input_file(tmp_path: Path) -> None:
     path = tmp_path / "input.json"
     path.write_text(json.dumps({"a": [1, "2"]}))
     assert read_inputs(path) == {"a": [1, "2"]}
+
+
+@pytest.mark.parametrize("value", ["300", "1", 7, 12345, "9" * 77, ["1", "2"], {"x": "10"}])
+def test_memory_of_parsed_inputs_is_what_the_interpreter_takes(value: Any, tmp_path: Path) -> None:
+    path = tmp_path / "input.json"
+    path.write_text(json.dumps({"a": [value] * 5000}))
+    tracemalloc.start()
+    try:
+        inputs = read_inputs(path)
+        numbers = [] if isinstance(value, list | dict) else flatten(inputs, 1 << 256)["a"]
+        taken_bytes, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    counted_bytes = memory_bytes(inputs) + memory_bytes(numbers)
+    assert (
+        0.8 * taken_bytes - 20_000 < counted_bytes < 1.7 * taken_bytes + 20_000
+    )  # a number in both counts twice
+    assert taken_bytes < inputs_bytes(path) + 20_000

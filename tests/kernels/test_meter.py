@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from kernels.cpu.ntt import Domain
+from kernels.fields import BN254
 from kernels.meter import Meter, holding, holding_bytes
 from kernels.parallel import PoolRunner, serial
 
@@ -54,3 +56,13 @@ def test_without_threads_the_caller_counts():
     with meter.counting():
         serial(lambda nbytes: holding_bytes(nbytes).__enter__(), [(3,)])
     assert meter.peak_bytes == 3
+
+
+@pytest.mark.parametrize("lanes", ["off", "auto"])
+@pytest.mark.parametrize("log2_size", [3, 10])
+def test_a_transforms_buffers_count(lanes, log2_size, monkeypatch):
+    monkeypatch.setattr("kernels.cpu.lane_tokens.CHOICE", lanes)
+    domain, meter = Domain(BN254.fr, log2_size), Meter()
+    with meter.counting():
+        domain.to_odd_coset(np.zeros((1 << log2_size, 4), np.uint64), serial)
+    assert 32 << min(log2_size, 5) <= meter.peak_bytes <= 41 << 10
