@@ -221,4 +221,5 @@ if __name__ == "__main__":
     if not cuda.is_available():
         raise SystemExit("Error: this machine has no NVIDIA GPU, or no driver for it")
     name = cuda.get_current_device().name
-    serve(f"{version_of('cuzk')} on {name.decode() if isinstance(name, bytes) else name}", TASKS)
+    own = name.decode() if isinstance(name, bytes) else name
+    serve(f"{version_of('cuzk')} ({own}, numba-cuda {version_of('numba-cuda')})", TASKS)

@@ -22,7 +22,7 @@ from groth16.witness import read_witness
 from groth16.zkey import read_header
 from kernels.fields import BLS12_381, BN254, Curve, Field, Group, QuadraticField
 
-EFFORT = Effort(runs=5, most_s=8)
+EFFORT, LONG_EFFORT, ONCE = Effort(runs=7, most_s=8), Effort(runs=3, most_s=20), Effort(runs=1, most_s=60)
 SUMS: dict[Curve, Sequence[int]] = {BLS12_381: (20, 22, 24, 26), BN254: (20, 24, 26)}  # log₂ of points in G1
 G2_SUM, STREAMED_SUM = 20, 24
 TRANSFORMS = 20, 24, 27
@@ -49,11 +49,12 @@ def _measure(
     size: int,
     products: counts.Products,
     task: str,
+    effort: Effort = EFFORT,
     **arguments: Any,
 ) -> None:
     measurement = bench.measurement(f"gpu {name}", curve.name, size, len(bench.all_cores))
     measurement.products = products
-    alternate(measurement, team, task, arguments, EFFORT, bench.report)
+    alternate(measurement, team, task, arguments, effort, bench.report)
 
 
 def kernels(bench: Bench) -> None:
@@ -107,7 +108,7 @@ def partitions(bench: Bench) -> None:
         if team:
             _proofs(bench, team)
             arguments = {"curve": "bls12381", "constraints": KEY_CONSTRAINTS}
-            _measure(bench, team, "setup", BLS12_381, KEY_CONSTRAINTS, {}, "setup", **arguments)
+            _measure(bench, team, "setup", BLS12_381, KEY_CONSTRAINTS, {}, "setup", LONG_EFFORT, **arguments)
             for percent in PERCENTS:
                 _partition(bench, team, BLS12_381, POREP_CONSTRAINTS, percent)
 
@@ -121,7 +122,9 @@ def _proofs(bench: Bench, team: Sequence[Contestant]) -> None:
     _measure(bench, team, "proof dense", BN254, files.constraints, products, "proof", **arguments)
     many = {field: MANY_PROOFS * count for field, count in products.items()}
     name = f"{MANY_PROOFS} proofs dense"
-    _measure(bench, team, name, BN254, files.constraints, many, "proof", proofs=MANY_PROOFS, **arguments)
+    _measure(
+        bench, team, name, BN254, files.constraints, many, "proof", ONCE, proofs=MANY_PROOFS, **arguments
+    )
 
 
 def _partition(
@@ -130,7 +133,8 @@ def _partition(
     shape = porep_shape(constraints, percent / 100)
     products = counts.shape_products(curve, shape, (shape.n_constraints + shape.n_public).bit_length())
     arguments = {"curve": curve.name, "constraints": constraints, "percent": percent}
-    _measure(bench, team, f"partition {percent} %", curve, constraints, products, "partition", **arguments)
+    name = f"partition {percent} %"
+    _measure(bench, team, name, curve, constraints, products, "partition", LONG_EFFORT, **arguments)
 
 
 def start(bench: Bench) -> None:
