@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -49,12 +49,12 @@ def _measure(
     size: int,
     products: counts.Products,
     task: str,
+    arguments: Mapping[str, Any],
     effort: Effort = EFFORT,
-    **arguments: Any,
 ) -> None:
     measurement = bench.measurement(f"gpu {name}", curve.name, size, len(bench.all_cores))
     measurement.products = products
-    alternate(measurement, team, task, arguments, effort, bench.report)
+    alternate(measurement, team, task, dict(arguments), effort, bench.report)
 
 
 def kernels(bench: Bench) -> None:
@@ -64,7 +64,7 @@ def kernels(bench: Bench) -> None:
             _products(bench, team)
             _sums(bench, team)
             _transforms(bench, team)
-            _measure(bench, team, "upload", BN254, UPLOAD_BYTES, {}, "upload", size_bytes=UPLOAD_BYTES)
+            _measure(bench, team, "upload", BN254, UPLOAD_BYTES, {}, "upload", {"size_bytes": UPLOAD_BYTES})
 
 
 def _products(bench: Bench, team: Sequence[Contestant]) -> None:
@@ -73,7 +73,7 @@ def _products(bench: Bench, team: Sequence[Contestant]) -> None:
         for field in fields:
             for operation in ("mul", "square"):
                 arguments = {"field": field.name, "operation": operation}
-                _measure(bench, team, f"{operation} {field.name}", curve, 1, {}, "product", **arguments)
+                _measure(bench, team, f"{operation} {field.name}", curve, 1, {}, "product", arguments)
 
 
 def _sums(bench: Bench, team: Sequence[Contestant]) -> None:
@@ -81,7 +81,7 @@ def _sums(bench: Bench, team: Sequence[Contestant]) -> None:
         products = counts.msm_products(group, counts.Scalars(0, 0, 1 << log2_size))
         own = "g1" if group is curve.g1 else "g2"
         arguments = {"curve": curve.name, "group": own, "log2_size": log2_size}
-        _measure(bench, team, f"{name} {own}", curve, 1 << log2_size, products, task, **arguments)
+        _measure(bench, team, f"{name} {own}", curve, 1 << log2_size, products, task, arguments)
 
     for curve in bench.plan.curves:
         for log2_size in SUMS[curve]:
@@ -96,10 +96,10 @@ def _transforms(bench: Bench, team: Sequence[Contestant]) -> None:
         for log2_size in TRANSFORMS:
             products = {curve.fr.name: float(counts.ntt_products(log2_size))}
             arguments = {"curve": curve.name, "log2_size": log2_size}
-            _measure(bench, team, "ntt", curve, 1 << log2_size, products, "ntt", **arguments)
+            _measure(bench, team, "ntt", curve, 1 << log2_size, products, "ntt", arguments)
         arguments = {"curve": curve.name, "log2_size": QUOTIENT}
         products = {curve.fr.name: float(counts.quotient_products(QUOTIENT))}
-        _measure(bench, team, "quotient", curve, 1 << QUOTIENT, products, "quotient", **arguments)
+        _measure(bench, team, "quotient", curve, 1 << QUOTIENT, products, "quotient", arguments)
 
 
 def partitions(bench: Bench) -> None:
@@ -108,23 +108,22 @@ def partitions(bench: Bench) -> None:
         if team:
             _proofs(bench, team)
             arguments = {"curve": "bls12381", "constraints": KEY_CONSTRAINTS}
-            _measure(bench, team, "setup", BLS12_381, KEY_CONSTRAINTS, {}, "setup", LONG_EFFORT, **arguments)
+            _measure(bench, team, "setup", BLS12_381, KEY_CONSTRAINTS, {}, "setup", arguments, LONG_EFFORT)
             for percent in PERCENTS:
                 _partition(bench, team, BLS12_381, POREP_CONSTRAINTS, percent)
 
 
 def _proofs(bench: Bench, team: Sequence[Contestant]) -> None:
     files = with_keys(bench, prepare(DENSE, BN254, bench.folder, bench.report))
-    header, arguments = read_header(files.zkey), {"zkey": str(files.zkey), "wtns": str(files.wtns)}
+    header = read_header(files.zkey)
+    arguments: dict[str, Any] = {"zkey": str(files.zkey), "wtns": str(files.wtns)}
     products: counts.Products = {BN254.fr.name: counts.synthesis_products(header)}
-    _measure(bench, team, "synthesis dense", BN254, files.constraints, products, "spmv", **arguments)
+    _measure(bench, team, "synthesis dense", BN254, files.constraints, products, "spmv", arguments)
     products = counts.proof_products(header, read_witness(files.wtns))
-    _measure(bench, team, "proof dense", BN254, files.constraints, products, "proof", **arguments)
+    _measure(bench, team, "proof dense", BN254, files.constraints, products, "proof", arguments)
     many = {field: MANY_PROOFS * count for field, count in products.items()}
-    name = f"{MANY_PROOFS} proofs dense"
-    _measure(
-        bench, team, name, BN254, files.constraints, many, "proof", ONCE, proofs=MANY_PROOFS, **arguments
-    )
+    name, arguments = f"{MANY_PROOFS} proofs dense", {**arguments, "proofs": MANY_PROOFS}
+    _measure(bench, team, name, BN254, files.constraints, many, "proof", arguments, ONCE)
 
 
 def _partition(
@@ -134,7 +133,7 @@ def _partition(
     products = counts.shape_products(curve, shape, (shape.n_constraints + shape.n_public).bit_length())
     arguments = {"curve": curve.name, "constraints": constraints, "percent": percent}
     name = f"partition {percent} %"
-    _measure(bench, team, name, curve, constraints, products, "partition", LONG_EFFORT, **arguments)
+    _measure(bench, team, name, curve, constraints, products, "partition", arguments, LONG_EFFORT)
 
 
 def start(bench: Bench) -> None:
