@@ -4,6 +4,7 @@ Every kernel takes a `Field`, `QuadraticField` or `Group` first and is compiled 
 They release the GIL, take a range of the work and start no threads.
 """
 
-from kernels import cache
+from kernels import cache, kept
 
 cache.let_processes_share()
+kept.load_kept_alone()

@@ -1,0 +1,76 @@
+"""Kept kernels are loaded without what numba needs to compile, and still serve callers compiled later."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = """
+import numpy as np
+from numba import njit
+
+@njit(cache=True)
+def inner(values, n):
+    if n > len(values):
+        raise ValueError("too many")
+    doubled = np.empty(n, np.int64)
+    for i in range(n):
+        doubled[i] = 2 * values[i]
+    return doubled.sum()
+
+@njit(cache=True)
+def outer(values, n):
+    return inner(values, n) + inner(values, n - 1)
+"""
+CALL = """
+import json, sys
+import kernels.cpu
+import numpy as np, used
+values = np.arange(5)
+answers = []
+for name, n in json.loads(sys.argv[1]):
+    try:
+        answers.append(int(getattr(used, name)(values, n)))
+    except ValueError as error:
+        answers.append(str(error))
+hits = [sum(each.stats.cache_hits.values()) for each in (used.inner, used.outer)]
+print(json.dumps([answers, hits, "numba.core.typing.mathdecl" in sys.modules]))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "used.py").write_text(SOURCE)
+    return tmp_path
+
+
+def call(folder: Path, *calls: tuple[str, int]) -> Any:
+    """Results or errors of the calls, what was loaded of both functions, and whether numba was made ready."""
+    done = subprocess.run(
+        [sys.executable, "-c", CALL, json.dumps(calls)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def test_what_is_kept_is_loaded_alone_and_raises_and_allocates_as_before(folder: Path) -> None:
+    calls, answers = [("inner", 5), ("inner", 6), ("inner", 0)], [20, "too many", 0]
+    assert call(folder, *calls) == [answers, [0, 0], True]
+    assert call(folder, *calls) == [answers, [1, 0], False]
+
+
+@pytest.mark.parametrize("first", [[], [("inner", 3)]])
+def test_a_caller_that_is_compiled_later_takes_it_in(folder: Path, first: list[tuple[str, int]]) -> None:
+    call(folder, ("inner", 5))
+    calls = [*first, ("outer", 5), ("outer", 6)]
+    answers = [*[6 for _ in first], 32, "too many"]
+    assert call(folder, *calls) == [answers, [1, 0], True]
+    assert call(folder, *calls) == [answers, [len(first), 1], False]
