@@ -1,0 +1,63 @@
+"""What `cuzk prove` loads before it proves: half of a small proof's time, and no more than it needs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from groth16.inputs import read_inputs
+from groth16.witness import write_witness
+from groth16.witness_calculator import WitnessCalculator
+from tests.cli.conftest import Files
+
+ROOT = Path(__file__).parents[2]
+# The command leaves by os._exit, so that nothing is called at exit.
+LOADED = """
+import gc, json, os, sys
+from cli.main import main
+
+def tell(status):
+    from numba.core.registry import CPUDispatcher
+    kernels = [each for each in gc.get_objects() if isinstance(each, CPUDispatcher)]
+    print(json.dumps([sorted(sys.modules), sum(len(each.overloads) for each in kernels)]), flush=True)
+    leave(status)
+
+leave, os._exit = os._exit, tell
+main()
+"""
+NEEDED_BY_OTHERS = {
+    "alembic",
+    "cffi",  # numba's, like those below: what it needs only to compile
+    "numba.core.typing.mathdecl",
+    "numba.np.arraymath",
+    "numba.np.linalg",
+    "numba.np.npyimpl",
+    "policy.budget_policy",
+    "policy.decisions",
+    "policy.events",
+    "prefect",
+    "pydantic",
+    "rich",
+    "simpy",
+    "sqlalchemy",
+    "wasmtime",
+}
+MOST_KERNELS = 40
+
+
+def test_a_proof_loads_a_few_kernels_and_nothing_that_it_does_not_need(files: Files, tmp_path: Path) -> None:
+    witness = tmp_path / "witness.wtns"
+    write_witness(witness, WitnessCalculator(files.wasm).calculate(read_inputs(files.inputs)))
+    done = subprocess.run(  # with kernels that were compiled for the proof in `files`
+        [sys.executable, "-c", LOADED, "prove", str(files.zkey), str(witness), "proof.json", "public.json"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    modules, kernels = json.loads(done.stdout.splitlines()[-1])
+    assert "engine.one_proof" in modules
+    assert not NEEDED_BY_OTHERS & set(modules)
+    assert 0 < kernels <= MOST_KERNELS
