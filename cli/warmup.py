@@ -21,10 +21,12 @@ def warmup(curve: str | None, purpose: str | None) -> None:
     """Compile the kernels that proofs, their checks and setups need, on all cores.
 
     Without it the first command that needs them does so. They are kept in $CUZK_HOME, else in
-    ~/.cache/cuzk, for this version and this kind of processor.
+    ~/.cache/cuzk, for this version and this kind of processor. Keeps the bytecode of Python's
+    modules as well, beside them, where an installer or PYTHONDONTWRITEBYTECODE left it out.
     """
     started_s = time.monotonic()
 
+    from engine.bytecode import keep_bytecode
     from engine.compiling import compile_ahead
     from engine.errors import EngineError
     from kernels.cache import unwritable_folder
@@ -33,6 +35,8 @@ def warmup(curve: str | None, purpose: str | None) -> None:
         raise EngineError(f"{unwritable}: cannot be written; set CUZK_HOME to a folder that can")
     curves = CURVES if curve is None else (curve,)
     purposes = PURPOSES if purpose is None else (purpose,)
-    compile_ahead([(each, name) for name in curves for each in purposes], say)
-    conclude(f"kernels for {' and '.join(curves)} compiled in {time.monotonic() - started_s:.1f} s")
+    compiled = compile_ahead([(each, name) for name in curves for each in purposes], say)
+    keep_bytecode()
+    done = "compiled" if compiled else "already compiled; loaded"
+    conclude(f"kernels for {' and '.join(curves)} {done} in {time.monotonic() - started_s:.1f} s")
     leave()

@@ -55,17 +55,17 @@ def compile_once(purpose: str, curve: str, report: Report) -> None:
         report(f"compiling as the work goes on: {error}")
 
 
-def compile_ahead(wanted: list[tuple[str, str]], report: Report) -> None:
+def compile_ahead(wanted: list[tuple[str, str]], report: Report) -> bool:
     """`compile_all`, also what is noted as compiled; waits for other processes that compile any of it."""
     with ExitStack() as locks:
         for purpose, curve in sorted(wanted):  # in one order, or two processes could wait for each other
             lock_path = note_of(f"{purpose} {curve}").with_suffix(".lock")
             locks.enter_context(alone(lock_path, f"compiling kernels for {curve}", report))
-        compile_all(wanted, report)
+        return compile_all(wanted, report)
 
 
-def compile_all(wanted: list[tuple[str, str]], report: Report) -> None:
-    """Compile for pairs of purpose and curve, and note it.
+def compile_all(wanted: list[tuple[str, str]], report: Report) -> bool:
+    """Compile for pairs of purpose and curve, and note it. False: all was there, and has only been loaded.
 
     Raises EngineError where a compiling process fails or cannot keep what it compiled.
     """
@@ -81,8 +81,13 @@ def compile_all(wanted: list[tuple[str, str]], report: Report) -> None:
     with _killed_at_signals(workers), told, pool, _running(processes, workers):
         for done in [pool.submit(_compile, worker, todo, running) for worker in workers]:
             done.result()
-    for purpose, curve in wanted:
-        note_of(f"{purpose} {curve}").touch()
+    notes = [note_of(f"{purpose} {curve}") for purpose, curve in wanted]
+    compiled = not all(
+        note.exists() for note in notes
+    )  # those who load remove them where a kernel is damaged
+    for note in notes:
+        note.touch()
+    return compiled
 
 
 def _word(running: list[Step], done: int, total: int) -> str:

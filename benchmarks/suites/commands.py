@@ -109,6 +109,11 @@ def start(bench: Bench) -> None:
         )
 
 
+def _own_environment() -> dict[str, str]:
+    """This process's; but Python keeps bytecode, as it does unless it is told not to."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def _start_s(ended: Ended) -> float:
     """From the process's start until it has read its files and begins to prove; the way out counts, too."""
     seconds = json.loads(ended.stdout)["seconds"]
@@ -126,7 +131,7 @@ def run(command: Sequence[str], cores: Sequence[int], environment: Mapping[str, 
         started_s = time.perf_counter()
         with pinned(cores):
             process = subprocess.Popen(
-                command, cwd=ROOT, env={**os.environ, **environment}, stdout=out, stderr=err
+                command, cwd=ROOT, env={**_own_environment(), **environment}, stdout=out, stderr=err
             )
         _, status, usage = os.wait4(process.pid, 0)
         wall_s = time.perf_counter() - started_s
