@@ -9,13 +9,15 @@ from policy.work import Work
 
 
 class Search(NamedTuple):
-    """A search for somebody who may start, by all that its outcome depends on, and when to search again."""
+    """A search in vain for somebody who may start, by what that depends on, and when to search again."""
 
-    changes: int  # of the line and of what is idle
+    line_changes: int
+    gathering_changes: int
+    idle_changes: int
     most_bytes: int
     hot: bool
     cold: bool
-    stalled: bool
+    least_bytes: int  # nobody who was looked at needs less
     wake_at_s: float | None
 
 
@@ -26,7 +28,7 @@ class Admission:
         self._work = work
         self._room = room
         self._sort_by_type = sort_by_type
-        self._in_vain: Search | None = None  # the last search, if it was
+        self._in_vain: Search | None = None  # the last that was
 
     def admit_all(self, now_s: float) -> None:
         """And note what those wait for who are left: who may start and does not has no room."""
@@ -42,23 +44,42 @@ class Admission:
 
     def _admit_one(self, now_s: float, hot: bool, cold: bool) -> bool:
         """Of the hot, which get a slot, or of the cold, which load."""
-        work, room = self._work, self._room
-        most_bytes, stalled = room.most_bytes(now_s, False), work.stalled()
-        changes, last = work.waiting.changes + work.cache.changes, self._in_vain
-        if (
-            last is not None
-            and changes == last.changes
-            and most_bytes <= last.most_bytes
-            and (hot <= last.hot and cold <= last.cold and stalled <= last.stalled)
-        ):
-            room.wake_at_s = last.wake_at_s
+        room = self._room
+        most_bytes = room.most_bytes(now_s, False)
+        if not self._again_in_vain(most_bytes, hot, cold):
+            room.wake_at_s = None
+            if self._admit_first(now_s, most_bytes, hot, cold, forced=False):
+                return True
+            line, gathering = self._work.waiting.line, self._work.waiting.gathering
+            self._in_vain = Search(
+                line.changes,
+                gathering.changes,
+                self._work.cache.changes,
+                most_bytes,
+                hot,
+                cold,
+                line.least_refused_bytes,
+                room.wake_at_s,
+            )
+        if not self._work.stalled():
             return False
-        room.wake_at_s = None
-        if self._admit_first(now_s, most_bytes, hot, cold, forced=False):
+        return self._admit_first(now_s, room.most_bytes(now_s, True), hot, cold, forced=True)
+
+    def _again_in_vain(self, most_bytes: int, hot: bool, cold: bool) -> bool:
+        """Whether what has changed since the last search cannot make its outcome another."""
+        work, room, last = self._work, self._room, self._in_vain
+        if last is None or work.waiting.line.changes != last.line_changes:
+            return False
+        gathering = work.waiting.gathering
+        if most_bytes < last.least_bytes and hot is last.hot and cold is last.cold and not gathering.blocks:
+            room.wake_at_s = None
+            room.wanted(last.least_bytes)
             return True
-        if stalled and self._admit_first(now_s, room.most_bytes(now_s, True), hot, cold, forced=True):
+        if work.cache.changes != last.idle_changes or gathering.changes != last.gathering_changes:
+            return False
+        if most_bytes <= last.most_bytes and hot <= last.hot and cold <= last.cold:
+            room.wake_at_s = last.wake_at_s
             return True
-        self._in_vain = Search(changes, most_bytes, hot, cold, stalled, room.wake_at_s)
         return False
 
     def _admit_first(self, now_s: float, most_bytes: int, hot: bool, cold: bool, forced: bool) -> bool:

@@ -1,29 +1,28 @@
 """Bytes that are promised: a limit, what is reserved of it, and receipts that give back what they took."""
 
+NO_LIMIT = 1 << 100
+
 
 class Budget:
-    """Reserved bytes never exceed the limit (None: no limit, only counted).
+    """Reserved bytes never exceed the limit (None: no limit, only counted); the rest is free.
 
-    A limit lowered below what is reserved lets nothing new in; the excess shrinks as receipts come back.
+    A limit lowered below what is reserved lets nothing new in: less than nothing is free until receipts for
+    the excess have come back.
     """
 
-    __slots__ = ("_ceiling_bytes", "limit_bytes", "peak_bytes", "reserved_bytes")
+    __slots__ = ("_ceiling_bytes", "free_bytes", "limit_bytes", "peak_bytes", "reserved_bytes")
 
     def __init__(self, limit_bytes: int | None) -> None:
         self.limit_bytes = limit_bytes
+        self.free_bytes = NO_LIMIT if limit_bytes is None else limit_bytes
         self.reserved_bytes = 0
         self.peak_bytes = 0
         self._ceiling_bytes = limit_bytes  # the limit, or while over a lowered one what is still reserved
 
-    def lacking(self, size_bytes: int) -> int:
-        """Bytes that would have to be given back before `size_bytes` could be reserved; at most 0 if none."""
-        if self.limit_bytes is None:
-            return 0
-        return self.reserved_bytes + size_bytes - self.limit_bytes
-
     def reserve(self, size_bytes: int) -> "Reservation":
         assert size_bytes >= 0, f"reserving {size_bytes} bytes"
-        assert self.lacking(size_bytes) <= 0, f"{self}: no room for {size_bytes} bytes"
+        assert size_bytes <= self.free_bytes, f"{self}: no room for {size_bytes} bytes"
+        self.free_bytes -= size_bytes
         self.reserved_bytes += size_bytes
         if self.reserved_bytes > self.peak_bytes:
             self.peak_bytes = self.reserved_bytes
@@ -31,6 +30,7 @@ class Budget:
 
     def resize(self, limit_bytes: int | None) -> None:
         self.limit_bytes = limit_bytes
+        self.free_bytes = NO_LIMIT if limit_bytes is None else limit_bytes - self.reserved_bytes
         self._lower_ceiling()
 
     def _lower_ceiling(self) -> None:
@@ -40,6 +40,7 @@ class Budget:
     def _give_back(self, size_bytes: int) -> None:
         ceiling_bytes = self._ceiling_bytes
         assert ceiling_bytes is None or self.reserved_bytes <= ceiling_bytes, f"{self}: overdrawn"
+        self.free_bytes += size_bytes
         self.reserved_bytes -= size_bytes
         assert self.reserved_bytes >= 0, f"{self}: more given back than taken"
         if ceiling_bytes != self.limit_bytes:

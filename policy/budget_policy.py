@@ -25,6 +25,8 @@ class RoomInBytes:
         self._budget, self._cache, self._circuits = work.budget, work.cache, work.circuits
         self._total_bytes = work.budget.limit_bytes
         self._share_bytes: int | None = None  # None: all of it
+        self._limit_bytes = self._total_bytes
+        self.cause = WaitCause.MEMORY
         self._short = False
         self.wake_at_s: float | None = None
         self._forced = False
@@ -35,25 +37,24 @@ class RoomInBytes:
 
     def most_bytes(self, now_s: float, forced: bool) -> int:
         self._forced, self._now_s = forced, now_s
-        if self._cache.young:
+        if self._cache.next_old_s <= now_s:
             self._cache.grow_old(now_s)
         evictable_bytes = self._cache.idle_bytes if forced else self._cache.old_bytes
-        return evictable_bytes - self._budget.lacking(0)
+        return evictable_bytes + self._budget.free_bytes
 
     def free_bytes(self) -> int:
-        return -self._budget.lacking(0)
+        return self._budget.free_bytes
 
     def unshared_bytes(self, forced: bool) -> int:
         idle_bytes = self._cache.idle_bytes if forced else 0
         return self._total_bytes - self._budget.reserved_bytes + idle_bytes
 
     def wanted(self, least_bytes: int) -> None:
-        at_s = self._cache.next_old_s()
-        if at_s is not None and self._budget.lacking(least_bytes) <= self._cache.idle_bytes:
-            self._ask_to_wake(at_s)
+        if self._cache.young and least_bytes <= self._budget.free_bytes + self._cache.idle_bytes:
+            self._ask_to_wake(self._cache.next_old_s)
 
     def evictions_for(self, group: Group) -> list[CachedEntry] | None:
-        lacking_bytes = self._budget.lacking(group.needed_bytes)
+        lacking_bytes = group.needed_bytes - self._budget.free_bytes
         if lacking_bytes <= 0:
             return []
         evictions = self._plan(group, lacking_bytes, self._forced)
@@ -81,20 +82,18 @@ class RoomInBytes:
 
     def resize(self, budget_bytes: int) -> None:
         self._total_bytes = budget_bytes
-        self._budget.resize(self._limit_bytes)
+        self._limit_changed()
 
     def share(self, share_bytes: int, short: bool) -> None:
         self._share_bytes, self._short = share_bytes, short
+        self._limit_changed()
+
+    def _limit_changed(self) -> None:
+        total_bytes, share_bytes = self._total_bytes, self._share_bytes
+        self._limit_bytes = total_bytes if share_bytes is None else min(share_bytes, total_bytes)
         self._budget.resize(self._limit_bytes)
-
-    @property
-    def cause(self) -> WaitCause:
-        others_hold_it = self._short and self._limit_bytes < self._total_bytes
-        return WaitCause.SHARE if others_hold_it else WaitCause.MEMORY
-
-    @property
-    def _limit_bytes(self) -> int:
-        return self._total_bytes if self._share_bytes is None else min(self._share_bytes, self._total_bytes)
+        others_hold_it = self._short and self._limit_bytes < total_bytes
+        self.cause = WaitCause.SHARE if others_hold_it else WaitCause.MEMORY
 
     def wanted_share(self, group: Group, now_s: float, forced: bool) -> WantedShare | None:
         min_idle_s = 0.0 if forced else self._cache.min_idle_s
@@ -106,7 +105,7 @@ class RoomInBytes:
         return WantedShare(least_bytes, min(most_bytes, self._total_bytes))
 
     def excess(self) -> list[CachedEntry]:
-        return self._cache.plan_shrinking(self._budget.lacking(0))
+        return self._cache.plan_shrinking(-self._budget.free_bytes)
 
     def lack(self, group: Group, now_s: float) -> str:
         free_text = bytes_text(max(0, self.free_bytes()))
@@ -119,7 +118,7 @@ class RoomInBytes:
             f"it needs {bytes_text(group.needed_bytes)}, and of the budget of"
             f" {bytes_text(self._total_bytes)} {free_text} are free"
         )
-        evictions = self._plan(group, self._budget.lacking(group.needed_bytes), forced=False)
+        evictions = self._plan(group, group.needed_bytes - self._budget.free_bytes, forced=False)
         if not evictions:
             return f"{text} and {bytes_text(self._cache.idle_bytes)} held by idle SRS and PCE"
         wait_s = evictions[-1].idle_since_s + self._cache.min_idle_s - now_s

@@ -3,29 +3,45 @@
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from math import inf
+from operator import attrgetter
 
 from policy.budget import Budget, Reservation
 from policy.model import Circuit, Entry
 
 
 class CachedEntry:
-    """An entry that is loading or in memory. Loading counts as in use; idle is neither loading nor used."""
+    """An entry that is loading or in memory. Loading counts as in use; idle is neither loading nor used.
 
-    __slots__ = ("asked_s", "entry", "idle_since_s", "load_s", "loading", "reservation", "users")
+    `size_bytes` are reserved for it: at first what the entry says, once it is loaded what it takes.
+    """
+
+    __slots__ = (
+        "_asked_s",
+        "entry",
+        "idle_since_s",
+        "loading",
+        "reload_cost",
+        "reservation",
+        "size_bytes",
+        "users",
+    )
 
     def __init__(self, entry: Entry, reservation: Reservation, now_s: float) -> None:
         self.entry = entry
         self.reservation = reservation
         self.loading = True
         self.users = 0
+        self.size_bytes = entry.size_bytes
         self.idle_since_s = 0.0
-        self.asked_s = now_s
-        self.load_s = 0.0  # what the load took
+        self._asked_s = now_s
+        self.reload_cost = 0.0  # seconds for each byte that its end would free
 
-    @property
-    def reload_cost(self) -> float:
-        """Seconds for each byte that its end would free."""
-        return self.load_s / max(1, self.entry.size_bytes)
+    def loaded(self, size_bytes: int, now_s: float) -> None:
+        """It takes so many bytes: the rest of the reservation is given back."""
+        self.reservation.release_part(self.size_bytes - size_bytes)
+        self.loading, self.size_bytes = False, size_bytes
+        self.reload_cost = (now_s - self._asked_s) / max(1, size_bytes)
 
 
 class EntryCache:
@@ -44,25 +60,28 @@ class EntryCache:
         self.old_bytes = 0
         self.idle_bytes = 0  # old and young
         self.loading = 0
+        self.find = self._entries.get
+        self.next_old_s = inf  # when the next entry will be old by time alone
         self.changes = 0  # of what is idle
 
     def __iter__(self) -> Iterator[CachedEntry]:
         return iter(self._entries.values())
 
-    def find(self, key: str) -> CachedEntry | None:
-        return self._entries.get(key)
-
     def acquire(self, circuit: Circuit, now_s: float) -> tuple[list[CachedEntry], list[Entry]]:
         """Use every entry of the circuit: the entries as cached, and those to load for it."""
-        to_load = [entry for entry in circuit.entries if entry.key not in self._entries]
-        for entry in to_load:
-            self._entries[entry.key] = CachedEntry(entry, self._budget.reserve(entry.size_bytes), now_s)
-        self.loading += len(to_load)
-        used = [self._entries[entry.key] for entry in circuit.entries]
-        for cached in used:
-            if not cached.users and not cached.loading:
+        used: list[CachedEntry] = []
+        to_load: list[Entry] = []
+        for entry in circuit.entries:
+            cached = self._entries.get(entry.key)
+            if cached is None:
+                reservation = self._budget.reserve(entry.size_bytes)
+                cached = self._entries[entry.key] = CachedEntry(entry, reservation, now_s)
+                to_load.append(entry)
+            elif not (cached.users or cached.loading):
                 self._no_longer_idle(cached)
             cached.users += 1
+            used.append(cached)
+        self.loading += len(to_load)
         return used, to_load
 
     def release(self, used: Iterable[CachedEntry], now_s: float) -> None:
@@ -76,9 +95,8 @@ class EntryCache:
         if idle:
             self._now_idle(idle, now_s)
 
-    def loaded(self, cached: CachedEntry, now_s: float) -> None:
-        cached.loading = False
-        cached.load_s = now_s - cached.asked_s
+    def loaded(self, cached: CachedEntry, size_bytes: int, now_s: float) -> None:
+        cached.loaded(size_bytes, now_s)
         self.loading -= 1
         if not cached.users:
             self._now_idle([cached], now_s)
@@ -105,18 +123,17 @@ class EntryCache:
             self.changes += 1
             del self.young[key]
             self.old[key] = cached
-            self.old_bytes += cached.entry.size_bytes
+            self.old_bytes += cached.size_bytes
+        self._find_next_old()
 
-    def next_old_s(self) -> float | None:
-        """When the next entry will be old; None if none will by time alone."""
-        for cached in self.young.values():
-            return cached.idle_since_s + self.min_idle_s
-        return None
+    def _find_next_old(self) -> None:
+        first = next(iter(self.young.values()), None)
+        self.next_old_s = inf if first is None else first.idle_since_s + self.min_idle_s
 
     def evictable_bytes(self, min_idle_s: float, now_s: float, spare: Callable[[str], bool]) -> int:
         """Bytes of entries that have idled for `min_idle_s` and longer, but for those that have to stay."""
         return sum(
-            cached.entry.size_bytes
+            cached.size_bytes
             for key, cached in chain(self.old.items(), self.young.items())
             if cached.idle_since_s + min_idle_s <= now_s and not spare(key)
         )
@@ -136,7 +153,7 @@ class EntryCache:
                 break
             if not spare(key):
                 plan.append(cached)
-                surplus_bytes += cached.entry.size_bytes
+                surplus_bytes += cached.size_bytes
         return _without_superfluous(plan, surplus_bytes) if surplus_bytes >= 0 else []
 
     def plan_shrinking(self, excess_bytes: int) -> list[CachedEntry]:
@@ -151,33 +168,34 @@ class EntryCache:
         self.changes += 1
         for cached in entries:
             cached.idle_since_s = now_s
-            self.idle_bytes += cached.entry.size_bytes
+            self.idle_bytes += cached.size_bytes
         while self.young and next(reversed(self.young.values())).idle_since_s == now_s:
             entries.insert(0, self.young.popitem()[1])
         if len(entries) > 1:
-            entries.sort(key=_reload_cost)
+            entries.sort(key=attrgetter("reload_cost"))
         for cached in entries:
             self.young[cached.entry.key] = cached
+        if self.next_old_s == inf:
+            self.next_old_s = now_s + self.min_idle_s
 
     def _no_longer_idle(self, cached: CachedEntry) -> None:
         self.changes += 1
-        key, size_bytes = cached.entry.key, cached.entry.size_bytes
-        if self.young.pop(key, None) is None:
+        key, size_bytes = cached.entry.key, cached.size_bytes
+        if self.young.pop(key, None) is not None:
+            if cached.idle_since_s + self.min_idle_s <= self.next_old_s:
+                self._find_next_old()
+        else:
             del self.old[key]
             self.old_bytes -= size_bytes
         self.idle_bytes -= size_bytes
-
-
-def _reload_cost(cached: CachedEntry) -> float:
-    return cached.reload_cost
 
 
 def _without_superfluous(plan: list[CachedEntry], surplus_bytes: int) -> list[CachedEntry]:
     """Spare what need not go, the most recently used first."""
     needed: list[CachedEntry] = []
     for cached in reversed(plan):
-        if cached.entry.size_bytes <= surplus_bytes:
-            surplus_bytes -= cached.entry.size_bytes
+        if cached.size_bytes <= surplus_bytes:
+            surplus_bytes -= cached.size_bytes
         else:
             needed.append(cached)
     needed.reverse()

@@ -1,5 +1,6 @@
 """The circuits of unfinished jobs: what a partition of each needs now, and who waits for which entry."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from policy.cache import EntryCache
@@ -28,24 +29,22 @@ class CircuitRecord:
         self.missing_bytes = 0  # entries neither in memory nor being loaded
         self.hot = False  # no entry is missing or being loaded
 
-    @property
-    def needed_bytes(self) -> int:
-        """What one more partition takes: its working set and the missing entries."""
-        return self.estimate.working_bytes + self.missing_bytes
-
     def size_of(self, key: str) -> int:
         return next(entry.size_bytes for entry in self.circuit.entries if entry.key == key)
 
-    def look_up(self, cache: EntryCache) -> None:
-        """Take over which entries are in memory."""
-        self.missing_bytes, self.hot = 0, True
+    def look_up(self, cache: EntryCache) -> bool:
+        """Take over which entries are in memory; whether that makes a difference to those that wait."""
+        missing_bytes, hot = 0, True
         for entry in self.circuit.entries:
             cached = cache.find(entry.key)
             if cached is None:
-                self.missing_bytes += entry.size_bytes
-                self.hot = False
+                missing_bytes += entry.size_bytes
+                hot = False
             elif cached.loading:
-                self.hot = False
+                hot = False
+        differs = missing_bytes != self.missing_bytes or hot is not self.hot
+        self.missing_bytes, self.hot = missing_bytes, hot
+        return differs
 
 
 class Circuits:
@@ -99,12 +98,15 @@ class Circuits:
             if not users:
                 del self._by_entry[entry.key]
 
-    def waiting_for(self, key: str) -> list[CircuitRecord]:
-        """The records with work that waits for admission and needs the entry, brought up to date."""
-        records = [record for record in self._by_entry.get(key, ()) if record.groups]
-        for record in records:
-            record.look_up(self._cache)
-        return records
+    def affected_by(self, keys: Iterable[str]) -> list[CircuitRecord]:
+        """The records with work that waits whose need changed as these entries came or went, up to date."""
+        cache, by_entry = self._cache, self._by_entry
+        return [
+            record
+            for key in keys
+            for record in by_entry.get(key, ())
+            if record.groups and record.look_up(cache)  # the second time it makes no difference
+        ]
 
     def wait(self, record: CircuitRecord) -> None:
         """Work of the circuit begins to wait."""

@@ -5,11 +5,20 @@ jobs, then `WakeAt`. So memory that an eviction frees is free before a load take
 """
 
 from dataclasses import dataclass
+from typing import TypeVar, dataclass_transform
 
 from policy.model import Entry, PartitionId
 
+_T = TypeVar("_T")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass_transform(frozen_default=True)
+def decision(kind: type[_T]) -> type[_T]:
+    """Frozen for the type checker alone: at run time that would make it three times as slow to create one."""
+    return dataclass(slots=True, unsafe_hash=True)(kind)
+
+
+@decision
 class Stop:
     """End the partition's work, free what it holds (a, b, c too), then answer `Failed`.
 
@@ -20,14 +29,14 @@ class Stop:
     partition: PartitionId
 
 
-@dataclass(frozen=True, slots=True)
+@decision
 class Evict:
     """Free the entry now: its bytes count as free from this decision on. Nobody uses it."""
 
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
+@decision
 class Admit:
     """For the record: the partition stopped waiting; its working set of `reserved_bytes` is reserved.
 
@@ -38,21 +47,21 @@ class Admit:
     reserved_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@decision
 class Load:
     """Bring the entry into memory, then answer `Loaded` or `LoadFailed`. Its bytes are reserved."""
 
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
+@decision
 class Synthesize:
     """Make a, b, c, then answer `Synthesized` or `Failed`."""
 
     partition: PartitionId
 
 
-@dataclass(frozen=True, slots=True)
+@decision
 class Prove:
     """Prove on the named device, answering `QuotientDone`, `Proved`, `Verified`, or `Failed` at any point."""
 
@@ -60,14 +69,14 @@ class Prove:
     device: str
 
 
-@dataclass(frozen=True, slots=True)
+@decision
 class Complete:
     """Every partition of the job is verified."""
 
     job_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@decision
 class Fail:
     """The job has ended without success and holds nothing any more. `why` is "cancelled" after `Cancel`."""
 
@@ -75,7 +84,7 @@ class Fail:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@decision
 class Reject:
     """The job was not taken, since it could never run; `why` has the numbers and says what would fit."""
 
@@ -83,7 +92,7 @@ class Reject:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@decision
 class WakeAt:
     """Send `Tick` at this time. Asked again where the time changes; an older request may be dropped then."""
 

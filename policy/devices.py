@@ -7,17 +7,13 @@ from policy.model import Device
 class DeviceWorkers:
     """One device. A partition that proves takes a worker, and `device_bytes` of the device's own memory."""
 
-    __slots__ = ("_holds", "busy", "device", "memory")
+    __slots__ = ("_holds", "busy", "device", "idle", "memory")
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.memory = Budget(device.memory_bytes)
-        self.busy = 0
+        self.busy, self.idle = 0, device.workers
         self._holds: dict[object, Reservation] = {}
-
-    @property
-    def idle(self) -> int:
-        return self.device.workers - self.busy
 
     def needs(self, device_bytes: int) -> int:
         """Of its own memory, for work that holds `device_bytes` where there is such memory."""
@@ -27,10 +23,12 @@ class DeviceWorkers:
         assert self.idle > 0, f"device {self.device.name} has no idle worker"
         self._holds[holder] = self.memory.reserve(self.needs(device_bytes))
         self.busy += 1
+        self.idle -= 1
 
     def give_back(self, holder: object) -> None:
         self._holds.pop(holder).release()
         self.busy -= 1
+        self.idle += 1
 
 
 class DevicePool:
@@ -47,10 +45,10 @@ class DevicePool:
     def pick(self, device_bytes: int) -> DeviceWorkers | None:
         """An idle worker with enough memory free, if there is one."""
         best: DeviceWorkers | None = None
+        most = 0
         for workers in self._all:
-            idler = workers.idle > (best.idle if best else 0)
-            if idler and workers.memory.lacking(workers.needs(device_bytes)) <= 0:
-                best = workers
+            if workers.idle > most and workers.needs(device_bytes) <= workers.memory.free_bytes:
+                best, most = workers, workers.idle
         return best
 
     def take(self, workers: DeviceWorkers, holder: object, device_bytes: int) -> None:

@@ -17,9 +17,17 @@ class Submit:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The entry of a `Load` is in memory."""
+    """The entry of a `Load` is in memory, where it takes `size_bytes`: at most what was reserved for it.
+
+    The rest is given back. None: it takes all of it.
+    """
 
     entry_key: str
+    size_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.size_bytes is not None and self.size_bytes < 0:
+            raise ValueError(f"size_bytes is {self.size_bytes}, expected at least 0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,7 @@ class RoomInNumber:
         self._work = work
         self._partitions_at_once = partitions_at_once
         self.wake_at_s: float | None = None
-
-    @property
-    def cause(self) -> WaitCause:
-        return WaitCause.CONCURRENCY
+        self.cause = WaitCause.CONCURRENCY
 
     def refusal(self, _circuit: Circuit, _working_bytes: int) -> str | None:
         return None

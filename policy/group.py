@@ -43,8 +43,9 @@ class Group:
         self.renew()
 
     def look_up(self) -> None:
-        """Take over what a partition needs now; whoever asks tells the line of it."""
-        self.needed_bytes, self.hot = self.circuit.needed_bytes, self.circuit.hot
+        """Take over what a partition needs now; of one in a line, that line asks."""
+        circuit = self.circuit
+        self.needed_bytes, self.hot = circuit.estimate.working_bytes + circuit.missing_bytes, circuit.hot
 
     def renew(self) -> None:
         """Another job has become the first: the group takes its turn."""

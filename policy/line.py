@@ -38,6 +38,16 @@ class Block:
                 cold_bytes = group.needed_bytes
         self.least_hot_bytes, self.least_cold_bytes, self.outdated = hot_bytes, cold_bytes, False
 
+    def needs(self, group: "Group") -> None:
+        if group.hot:
+            self.least_hot_bytes = min(self.least_hot_bytes, group.needed_bytes)
+        else:
+            self.least_cold_bytes = min(self.least_cold_bytes, group.needed_bytes)
+
+    def needs_no_longer(self, group: "Group") -> None:
+        if group.needed_bytes <= (self.least_hot_bytes if group.hot else self.least_cold_bytes):
+            self.outdated = True
+
 
 class Line:
     """All groups that wait, by `Group.place`, which must not change while a group is in the line."""
@@ -62,7 +72,8 @@ class Line:
         position = bisect_left(block.places, group.place)
         block.places.insert(position, group.place)
         block.groups.insert(position, group)
-        self._grown(block, group)
+        group.block = block
+        block.needs(group)
         if len(block.groups) > BLOCK:
             self.blocks.insert(at + 1, self._split(block))
 
@@ -81,24 +92,19 @@ class Line:
         assert block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
         position = bisect_left(block.places, group.place)
         del block.groups[position], block.places[position]
-        if group.needed_bytes <= (block.least_hot_bytes if group.hot else block.least_cold_bytes):
-            block.outdated = True
+        block.needs_no_longer(group)
         group.block = None
         if not block.groups:
             self.blocks.remove(block)
 
     def update(self, group: "Group") -> None:
-        """What the group needs has changed."""
-        assert group.block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
-        group.block.outdated = True
+        """What the group needs has changed, and is taken over."""
+        block = group.block
+        assert block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
         self.changes += 1
-
-    def _grown(self, block: Block, group: "Group") -> None:
-        group.block = block
-        if group.hot:
-            block.least_hot_bytes = min(block.least_hot_bytes, group.needed_bytes)
-        else:
-            block.least_cold_bytes = min(block.least_cold_bytes, group.needed_bytes)
+        block.needs_no_longer(group)
+        group.look_up()
+        block.needs(group)
 
     def first_place(self, priority: Priority) -> Place | None:
         return next((group.place for group in self if group.priority == priority), None)

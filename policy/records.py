@@ -6,7 +6,7 @@ from policy.circuits import CircuitRecord, Rank
 from policy.devices import DeviceWorkers
 from policy.errors import ProtocolError
 from policy.model import Job, PartitionId
-from policy.states import TRANSITIONS, PartitionState, Trigger
+from policy.states import CANCELLED, STOPPING, TRANSITIONS, WAITING, PartitionState, Trigger
 from policy.waits import Mark, Waited
 
 
@@ -77,7 +77,7 @@ class JobRecord:
             raise KeyError(PartitionId(self.job.id, index))
         if index in self.live:
             return self.live[index].state
-        waiting = PartitionState.WAITING if self.why is None else PartitionState.CANCELLED
+        waiting = WAITING if self.why is None else CANCELLED
         return self.ended.get(index, waiting)
 
     def waited(self, index: int, left: Mark) -> Waited:
@@ -108,8 +108,8 @@ class PartitionRecord:
     def __init__(self, job: JobRecord, index: int, reservation: Reservation, waited: Waited) -> None:
         self.id = PartitionId(job.job.id, index)
         self.job = job
-        self.state = PartitionState.WAITING
-        self.behind = PartitionState.WAITING  # while stopping: how far its work has come
+        self.state = WAITING
+        self.behind = WAITING  # while stopping: how far its work has come
         self.reservation: Reservation | None = reservation
         self.phase1_bytes = job.circuit.estimate.phase1_bytes  # of the reservation
         self.entries: list[CachedEntry] = []
@@ -123,9 +123,7 @@ class PartitionRecord:
         """Go to the state that follows; ProtocolError, with nothing changed, if none does."""
         try:
             state = TRANSITIONS[self.state][trigger]
-            behind = (
-                TRANSITIONS[self.behind][trigger] if self.state is PartitionState.STOPPING else self.state
-            )
+            behind = TRANSITIONS[self.behind][trigger] if self.state is STOPPING else self.state
         except KeyError:
             raise illegal(trigger, self.id, self.state) from None
         self.state = state

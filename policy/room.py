@@ -11,10 +11,8 @@ from policy.protocol import WaitCause, WantedShare
 class Room(Protocol):
     wake_at_s: float | None
     """When room comes to be by time alone, as far as the last questions showed; None if it does not."""
-
-    @property
-    def cause(self) -> WaitCause:
-        """What those wait for who have no room."""
+    cause: WaitCause
+    """What those wait for who have no room."""
 
     def refusal(self, circuit: Circuit, working_bytes: int, /) -> str | None:
         """Why a partition of the circuit that takes `working_bytes` can never have room, if so."""

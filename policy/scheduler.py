@@ -40,7 +40,7 @@ from policy.explain import Queries
 from policy.model import Circuit, Limits
 from policy.refusals import device_refusal
 from policy.room import Room
-from policy.states import PartitionState
+from policy.states import FAILED, STOPPING, VERIFIED
 from policy.work import Work
 
 # The order of execution within one answer, see policy.decisions.
@@ -121,7 +121,7 @@ class Scheduler(Queries):
         )
 
     def _loaded(self, event: Loaded, now_s: float) -> None:
-        self._work.loaded(self._work.loading_entry(event), now_s)
+        self._work.loaded(self._work.loading_entry(event), event.size_bytes, now_s)
         self._start(now_s)
 
     def _load_failed(self, event: LoadFailed, now_s: float) -> None:
@@ -151,7 +151,7 @@ class Scheduler(Queries):
     def _device_out_of_memory(self, event: DeviceOutOfMemory, now_s: float) -> None:
         work, record = self._work, self._work.find(event, event.partition)
         device, estimate = record.device, record.job.circuit.estimate
-        if record.state is PartitionState.STOPPING or device is None or device.device.memory_bytes is None:
+        if record.state is STOPPING or device is None or device.device.memory_bytes is None:
             helps = False
         else:
             helps = estimate.crowded(device.device.memory_bytes, device.busy)
@@ -159,7 +159,7 @@ class Scheduler(Queries):
             work.come_again(record, now_s)
             self._fail_what_never_fits(now_s)  # the budget may have shrunk since its admission
         else:
-            work.end(record, DeviceOutOfMemory if record.state is PartitionState.STOPPING else Failed, now_s)
+            work.end(record, DeviceOutOfMemory if record.state is STOPPING else Failed, now_s)
             why = f"{record.id} was alone on its device, whose memory was too little for it"
             work.fail(record.job, why, now_s)
         self._start(now_s)
@@ -172,7 +172,7 @@ class Scheduler(Queries):
 
     def _verified(self, event: Verified, now_s: float) -> None:
         record = self._work.find(event, event.partition)
-        if self._work.end(record, Verified, now_s) is PartitionState.VERIFIED:
+        if self._work.end(record, Verified, now_s) is VERIFIED:
             record.job.verified += 1
             record.job.circuit.estimate.job_s = now_s - record.job.started_s
         self._work.close_if_ended(record.job)  # memory and workers are as before, so nothing can start
@@ -180,7 +180,7 @@ class Scheduler(Queries):
     def _failed(self, event: Failed, now_s: float) -> None:
         job = self._work.jobs.get(event.partition.job_id)
         if job is not None and job.is_waiting(event.partition.index):
-            job.ended[event.partition.index] = PartitionState.FAILED
+            job.ended[event.partition.index] = FAILED
         else:
             record = self._work.find(event, event.partition)
             self._work.end(record, Failed, now_s)
@@ -222,7 +222,7 @@ class Scheduler(Queries):
         work, stages = self._work, self._work.stages
         if self._shrunk:
             work.evict(self._room.excess(), now_s)
-            self._shrunk = work.budget.lacking(0) > 0
+            self._shrunk = work.budget.free_bytes < 0
         if work.waiting.gathering.blocks:
             work.waiting.release_gathered(now_s)
         if stages.synthesized and stages.devices.idle_workers:
@@ -232,16 +232,13 @@ class Scheduler(Queries):
         self._admission.admit_all(now_s)
         if stages.ready or stages.synthesized:
             stages.tell_causes(now_s)
-        if self._room.wake_at_s is not None or work.waiting.gathering.blocks:
-            self._ask_to_wake()
-
-    def _ask_to_wake(self) -> None:
-        at_s, gathered_s = self._room.wake_at_s, self._work.waiting.next_gathered_s()
-        if at_s is None or (gathered_s is not None and gathered_s < at_s):
-            at_s = gathered_s
+        at_s = self._room.wake_at_s
+        if work.waiting.gathering.blocks:
+            gathered_s = work.waiting.next_gathered_s()
+            at_s = gathered_s if at_s is None else min(at_s, gathered_s)
         if at_s is not None and at_s != self._wake_at_s:
             self._wake_at_s = at_s
-            self._work.decisions.append(WakeAt(at_s))
+            work.decisions.append(WakeAt(at_s))
 
 
 def _turn(decision: Decision) -> int:

@@ -7,8 +7,17 @@ from policy.devices import DevicePool
 from policy.model import Limits
 from policy.protocol import WaitCause
 from policy.records import PartitionRecord
-from policy.states import PartitionState
+from policy.states import LOADING, READY, SYNTHESIZED, PartitionState
 from policy.waits import WaitClock
+
+# As names of this module, as in `policy.states`.
+LOAD, SYNTHESIS_SLOT, LOOKAHEAD, TURN = (
+    WaitCause.LOAD,
+    WaitCause.SYNTHESIS_SLOT,
+    WaitCause.LOOKAHEAD,
+    WaitCause.TURN,
+)
+DEVICE, DEVICE_MEMORY = WaitCause.DEVICE, WaitCause.DEVICE_MEMORY
 
 
 class Stages:
@@ -25,7 +34,7 @@ class Stages:
         self.loading = 0  # partitions, not entries
         self.synthesizing = 0
         self.ahead_bytes = 0  # working sets of partitions that no device has yet
-        self._load, self._slot, self._device = WaitClock(WaitCause.LOAD), WaitClock(), WaitClock()
+        self._load, self._slot, self._device = WaitClock(LOAD), WaitClock(), WaitClock()
 
     def open_to(self) -> tuple[bool, bool]:
         """Whether a partition may be admitted that can synthesize at once, and one that has to load first.
@@ -37,12 +46,11 @@ class Stages:
         return self.may_synthesize(), self.loading + len(self.ready) < self._slots
 
     def may_synthesize(self) -> bool:
-        return self.synthesizing < self._slots and self.lookahead_open()
-
-    def lookahead_open(self) -> bool:
-        """Whether what synthesizes next will not pile up before the devices."""
-        waiting = len(self.synthesized)
-        return waiting < self._lookahead or waiting + self.synthesizing < self.devices.idle_workers
+        """Whether a slot is free, and what synthesizes next will not pile up before the devices."""
+        waiting, synthesizing = len(self.synthesized), self.synthesizing
+        return synthesizing < self._slots and (
+            waiting < self._lookahead or waiting + synthesizing < self.devices.idle_workers
+        )
 
     def bytes_open(self) -> bool:
         """Whether working sets without a device take less than they may, or a worker has none to come."""
@@ -54,26 +62,26 @@ class Stages:
     def why_not_hot(self) -> WaitCause:
         """Where `open_to` is False for the first."""
         full = self.bytes_open() and self.synthesizing >= self._slots
-        return WaitCause.SYNTHESIS_SLOT if full else WaitCause.LOOKAHEAD
+        return SYNTHESIS_SLOT if full else LOOKAHEAD
 
     def why_not_cold(self) -> WaitCause:
         """Where `open_to` is False for the second."""
-        return WaitCause.TURN if self.bytes_open() else WaitCause.LOOKAHEAD
+        return TURN if self.bytes_open() else LOOKAHEAD
 
     def tell_causes(self, now_s: float) -> None:
         """Note what the queues wait for from now on; whatever could start has been started."""
         if self.ready:
             full = self.synthesizing >= self._slots
-            self._slot.turn(WaitCause.SYNTHESIS_SLOT if full else WaitCause.LOOKAHEAD, now_s)
+            self._slot.turn(SYNTHESIS_SLOT if full else LOOKAHEAD, now_s)
         if self.synthesized:
             idle = self.devices.idle_workers
-            self._device.turn(WaitCause.DEVICE_MEMORY if idle else WaitCause.DEVICE, now_s)
+            self._device.turn(DEVICE_MEMORY if idle else DEVICE, now_s)
 
     def take(self, record: PartitionRecord, decisions: list[Decision], now_s: float) -> None:
         """An admitted partition comes, with its entries in memory or loading."""
         assert record.reservation is not None, f"{record.id} comes without a reservation"
         self.ahead_bytes += record.reservation.size_bytes
-        if record.state is PartitionState.LOADING:
+        if record.state is LOADING:
             self.loading += 1
             record.waited.enter(self._load, now_s)
         elif not self.ready and self.may_synthesize():
@@ -91,17 +99,17 @@ class Stages:
 
     def synthesis_ended(self, record: PartitionRecord, now_s: float) -> None:
         self._free_slot(record)
-        if record.state is PartitionState.SYNTHESIZED:
+        if record.state is SYNTHESIZED:
             insort(self.synthesized, record, key=_order)
             record.waited.enter(self._device, now_s)
 
     def leave(self, record: PartitionRecord, state: PartitionState, now_s: float) -> None:
         """The partition no longer waits for what those in `state` wait for."""
-        if state is PartitionState.LOADING:
+        if state is LOADING:
             self.loading -= 1
-        elif state is PartitionState.READY:
+        elif state is READY:
             self.ready.remove(record)
-        elif state is PartitionState.SYNTHESIZED:
+        elif state is SYNTHESIZED:
             self.synthesized.remove(record)
         record.waited.leave(now_s)
 
@@ -128,7 +136,7 @@ class Stages:
             device_bytes = record.job.circuit.estimate.device_bytes
             workers = self.devices.pick(device_bytes)
             if workers is not None:
-                self.leave(record, PartitionState.SYNTHESIZED, now_s)
+                self.leave(record, SYNTHESIZED, now_s)
                 record.advance(Prove)
                 assert record.reservation is not None, f"{record.id} proves without a reservation"
                 self.ahead_bytes -= record.reservation.size_bytes
@@ -145,7 +153,7 @@ class Stages:
     def start_synthesis(self, decisions: list[Decision], now_s: float) -> None:
         while self.ready and self.may_synthesize():
             record = self.ready[0]
-            self.leave(record, PartitionState.READY, now_s)
+            self.leave(record, READY, now_s)
             self._synthesize(record, decisions)
 
     def _synthesize(self, record: PartitionRecord, decisions: list[Decision]) -> None:

@@ -43,41 +43,53 @@ class PartitionState(Enum):
     __hash__ = object.__hash__
 
 
-_S = PartitionState
+# As names of this module, since in Python 3.11 `PartitionState.LOADING` calls a function each time.
+WAITING = PartitionState.WAITING
+LOADING = PartitionState.LOADING
+READY = PartitionState.READY
+SYNTHESIZING = PartitionState.SYNTHESIZING
+SYNTHESIZED = PartitionState.SYNTHESIZED
+PROVING = PartitionState.PROVING
+QUOTIENT_DONE = PartitionState.QUOTIENT_DONE
+PROVED = PartitionState.PROVED
+STOPPING = PartitionState.STOPPING
+VERIFIED = PartitionState.VERIFIED
+FAILED = PartitionState.FAILED
+CANCELLED = PartitionState.CANCELLED
 
 # Cancel stands for the end of the whole job, be it by Cancel, by another partition's failure or by a resize.
 TRANSITIONS: dict[PartitionState, dict[Trigger, PartitionState]] = {
-    _S.WAITING: {Admit: _S.READY, Load: _S.LOADING, Failed: _S.FAILED, Cancel: _S.CANCELLED},
-    _S.LOADING: {Loaded: _S.READY, Failed: _S.FAILED, Cancel: _S.CANCELLED},
-    _S.READY: {Synthesize: _S.SYNTHESIZING, Failed: _S.FAILED, Cancel: _S.CANCELLED},
-    _S.SYNTHESIZING: {Synthesized: _S.SYNTHESIZED, Failed: _S.FAILED, Stop: _S.STOPPING},
-    _S.SYNTHESIZED: {Prove: _S.PROVING, Failed: _S.FAILED, Stop: _S.STOPPING},
-    _S.PROVING: {
-        QuotientDone: _S.QUOTIENT_DONE,
-        Proved: _S.PROVED,
-        DeviceOutOfMemory: _S.WAITING,
-        Failed: _S.FAILED,
-        Stop: _S.STOPPING,
+    WAITING: {Admit: READY, Load: LOADING, Failed: FAILED, Cancel: CANCELLED},
+    LOADING: {Loaded: READY, Failed: FAILED, Cancel: CANCELLED},
+    READY: {Synthesize: SYNTHESIZING, Failed: FAILED, Cancel: CANCELLED},
+    SYNTHESIZING: {Synthesized: SYNTHESIZED, Failed: FAILED, Stop: STOPPING},
+    SYNTHESIZED: {Prove: PROVING, Failed: FAILED, Stop: STOPPING},
+    PROVING: {
+        QuotientDone: QUOTIENT_DONE,
+        Proved: PROVED,
+        DeviceOutOfMemory: WAITING,
+        Failed: FAILED,
+        Stop: STOPPING,
     },
-    _S.QUOTIENT_DONE: {
-        Proved: _S.PROVED,
-        DeviceOutOfMemory: _S.WAITING,
-        Failed: _S.FAILED,
-        Stop: _S.STOPPING,
+    QUOTIENT_DONE: {
+        Proved: PROVED,
+        DeviceOutOfMemory: WAITING,
+        Failed: FAILED,
+        Stop: STOPPING,
     },
-    _S.PROVED: {Verified: _S.VERIFIED, Failed: _S.FAILED, Stop: _S.STOPPING},
+    PROVED: {Verified: VERIFIED, Failed: FAILED, Stop: STOPPING},
     # Reports that crossed the Stop on their way still give back what they say is free.
-    _S.STOPPING: {
-        Synthesized: _S.STOPPING,
-        QuotientDone: _S.STOPPING,
-        Proved: _S.STOPPING,
-        DeviceOutOfMemory: _S.CANCELLED,
-        Verified: _S.CANCELLED,
-        Failed: _S.CANCELLED,
+    STOPPING: {
+        Synthesized: STOPPING,
+        QuotientDone: STOPPING,
+        Proved: STOPPING,
+        DeviceOutOfMemory: CANCELLED,
+        Verified: CANCELLED,
+        Failed: CANCELLED,
     },
-    _S.VERIFIED: {},
-    _S.FAILED: {},
-    _S.CANCELLED: {},
+    VERIFIED: {},
+    FAILED: {},
+    CANCELLED: {},
 }
 
-TERMINAL = (_S.VERIFIED, _S.FAILED, _S.CANCELLED)
+TERMINAL = (VERIFIED, FAILED, CANCELLED)

@@ -19,7 +19,8 @@ critical or due at a time does not gather.
 
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from math import inf
 
 from policy.circuits import CircuitRecord, Circuits, Rank
 from policy.group import Group
@@ -44,11 +45,6 @@ class WaitingRoom:
         self._gatherers: OrderedDict[Group, None] = OrderedDict()  # the first to have begun first
         self.hot, self.cold = WaitClock(), WaitClock()
         self._batch = WaitClock(WaitCause.BATCH)
-
-    @property
-    def changes(self) -> int:
-        """Grows whenever it may have become another answer who fits."""
-        return self.line.changes + self.gathering.changes
 
     @property
     def last_rank(self) -> Rank | None:
@@ -105,31 +101,31 @@ class WaitingRoom:
 
     def needs_changed(self, circuit: CircuitRecord, now_s: float) -> None:
         """The circuit needs more or less memory than before."""
-        for group in list(circuit.groups.values()):
-            group.look_up()
+        clock = self._clock(circuit)
+        for group in circuit.groups.values():
             if group.gathers_since_s is None:
                 self.line.update(group)
-                group.waited.enter(self._clock(group.circuit), now_s)
+                group.waited.enter(clock, now_s)
             elif circuit.missing_bytes:
                 self.gathering.update(group)
             else:
                 self.release(group, now_s)
 
-    def entry_changed(self, key: str, now_s: float) -> None:
-        """The entry came, was loaded, or went."""
-        for circuit in self._circuits.waiting_for(key):
+    def entries_changed(self, keys: Iterable[str], now_s: float) -> None:
+        """The entries came, were loaded, or went."""
+        for circuit in self._circuits.affected_by(keys):
             self.needs_changed(circuit, now_s)
 
-    def next_gathered_s(self) -> float | None:
-        """When the next group has gathered for long enough."""
+    def next_gathered_s(self) -> float:
+        """When the next group has gathered for long enough; never, if none gathers."""
         for group in self._gatherers:
             assert group.gathers_since_s is not None, "a gatherer gathers"
             return group.gathers_since_s + self._batch_wait_s
-        return None
+        return inf
 
     def release_gathered(self, now_s: float) -> None:
         """Let those into the line that have gathered for long enough."""
-        while (at_s := self.next_gathered_s()) is not None and at_s <= now_s:
+        while self.next_gathered_s() <= now_s:
             self.release(next(iter(self._gatherers)), now_s)
 
     def release(self, group: Group, now_s: float) -> None:
@@ -143,7 +139,8 @@ class WaitingRoom:
         for other in self.line.before(record.rank):
             assert other.overtaken < self._overtake_limit, f"{other.head.job.id} held the line"
             other.overtaken += 1
-            self._hold(other)
+            if other.overtaken == self._overtake_limit:
+                self._hold(other)
         if group.overtaken >= self._overtake_limit > 0:
             self._hold_no_longer(group)
         group.overtaken = 0
@@ -186,11 +183,11 @@ class WaitingRoom:
         group.look_up()
         group.waited.enter(self._clock(group.circuit), now_s)
         self.line.insert(group)
-        self._hold(group)
+        if group.overtaken == self._overtake_limit:
+            self._hold(group)
 
     def _hold(self, group: Group) -> None:
-        if group.overtaken == self._overtake_limit:
-            insort(self._holders, group, key=_rank)
+        insort(self._holders, group, key=_rank)
 
     def _hold_no_longer(self, group: Group) -> None:
         self.line.changes += 1

@@ -14,57 +14,51 @@ NONE: Seconds = {}
 NOTHING_S = 1e-6  # what is left of a cause by rounding alone
 
 
+class Phase(NamedTuple):
+    """What a clock has counted up to `since_s`, and the cause that it counts from then on."""
+
+    seconds: Seconds  # never changed
+    cause: WaitCause | None
+    since_s: float
+
+
+Reading = tuple[Phase, float]  # what a clock showed at a moment
+Mark = tuple[Seconds, Reading, Reading]  # what was waited before, and by one clock between two readings
+
+
 class WaitClock:
     """The cause that all waiters of one kind have now, and for how long each cause has been it."""
 
-    __slots__ = ("cause", "seconds", "since_s")
+    __slots__ = ("cause", "phase")
 
     def __init__(self, cause: WaitCause | None = None) -> None:
         self.cause = cause
-        self.since_s = 0.0
-        self.seconds = NONE  # of the causes up to then; replaced and never changed, so a reading may keep it
+        self.phase = Phase(NONE, cause, 0.0)
 
     def turn(self, cause: WaitCause, now_s: float) -> None:
         if cause is not self.cause:
-            if self.cause is not None:
-                self.seconds = added(self.seconds, {self.cause: now_s - self.since_s})
-            self.since_s, self.cause = now_s, cause
-
-    def read(self, now_s: float) -> "Reading":
-        return Reading(self.seconds, self.cause, self.since_s, now_s)
+            self.phase = Phase(total((self.phase, now_s)), cause, now_s)
+            self.cause = cause
 
 
-class Reading(NamedTuple):
-    """What a clock showed at a moment."""
-
-    seconds: Seconds
-    cause: WaitCause | None
-    since_s: float
-    at_s: float
-
-    def until(self, later: "Reading") -> Seconds:
-        """What was waited by the clock between two readings of it."""
-        if later.at_s == self.at_s or later.cause is None:
-            return NONE
-        if later.seconds is self.seconds and later.since_s == self.since_s:
-            return {later.cause: later.at_s - self.at_s}
-        return difference(later.total(), self.total())
-
-    def total(self) -> Seconds:
-        if self.cause is None:
-            return self.seconds
-        return added(self.seconds, {self.cause: self.at_s - self.since_s})
+def total(reading: Reading) -> Seconds:
+    phase, at_s = reading
+    return phase.seconds if phase.cause is None else added(phase.seconds, {phase.cause: at_s - phase.since_s})
 
 
-class Mark(NamedTuple):
-    """What a group had waited at a moment: `past`, and by its present clock from one reading to the other."""
+def between(earlier: Reading, later: Reading) -> Seconds:
+    """What was waited by a clock between two readings of it."""
+    phase, at_s = later
+    if at_s == earlier[1] or phase.cause is None:
+        return NONE
+    if phase is earlier[0]:
+        return {phase.cause: at_s - earlier[1]}
+    return difference(total(later), total(earlier))
 
-    past: Seconds
-    entered: Reading
-    at: Reading
 
-    def total(self) -> Seconds:
-        return added(self.past, self.entered.until(self.at))
+def marked(mark: Mark) -> Seconds:
+    past, entered, at = mark
+    return added(past, between(entered, at))
 
 
 class GroupWaited:
@@ -74,15 +68,15 @@ class GroupWaited:
 
     def __init__(self, clock: WaitClock, now_s: float) -> None:
         self.clock = clock
-        self._past, self._entered = NONE, clock.read(now_s)
+        self._past, self._entered = NONE, (clock.phase, now_s)
 
     def enter(self, clock: WaitClock, now_s: float) -> None:
         if clock is not self.clock:
-            self._past = self.mark(now_s).total()
-            self.clock, self._entered = clock, clock.read(now_s)
+            self._past = marked(self.mark(now_s))
+            self.clock, self._entered = clock, (clock.phase, now_s)
 
     def mark(self, now_s: float) -> Mark:
-        return Mark(self._past, self._entered, self.clock.read(now_s))
+        return self._past, self._entered, (self.clock.phase, now_s)
 
 
 class Waited:
@@ -101,23 +95,23 @@ class Waited:
     def enter(self, clock: WaitClock, now_s: float) -> None:
         if self.clock is not None:
             self.leave(now_s)
-        self.clock, self._entered = clock, clock.read(now_s)
+        self.clock, self._entered = clock, (clock.phase, now_s)
 
     def leave(self, now_s: float) -> None:
         if self.clock is not None and self._entered is not None:
-            if now_s != self._entered.at_s:
-                self._spans.append((self._entered, self.clock.read(now_s)))
+            if now_s != self._entered[1]:
+                self._spans.append((self._entered, (self.clock.phase, now_s)))
             self.clock = self._entered = None
 
     def read(self, now_s: float) -> Seconds:
         joined, left = self._in_line
-        seconds = difference(left.total(), joined.total())
+        seconds = difference(marked(left), marked(joined))
         if self._before is not None:
             seconds = added(self._before.read(now_s), seconds)
         for entered, ended in self._spans:
-            seconds = added(seconds, entered.until(ended))
+            seconds = added(seconds, between(entered, ended))
         if self.clock is not None and self._entered is not None:
-            seconds = added(seconds, self._entered.until(self.clock.read(now_s)))
+            seconds = added(seconds, between(self._entered, (self.clock.phase, now_s)))
         return seconds
 
 

@@ -10,7 +10,7 @@ from policy.group import Group
 from policy.model import Job, Limits, PartitionId
 from policy.records import JobRecord, PartitionRecord, illegal
 from policy.stages import Stages
-from policy.states import PartitionState, Trigger
+from policy.states import LOADING, READY, PartitionState, Trigger
 from policy.waiting import WaitingRoom
 
 
@@ -53,6 +53,11 @@ class Work:
             raise ProtocolError(
                 f"{type(event).__name__} of entry {event.entry_key}, which {state}, expected one that loads"
             )
+        if isinstance(event, Loaded) and (event.size_bytes or 0) > cached.size_bytes:
+            raise ProtocolError(
+                f"Loaded of entry {event.entry_key} with {event.size_bytes} bytes,"
+                f" expected at most the {cached.size_bytes} that are reserved for it"
+            )
         return cached
 
     def take(self, job: Job, effective_s: float, now_s: float) -> bool:
@@ -67,8 +72,8 @@ class Work:
     def evict(self, evictions: list[CachedEntry], now_s: float) -> None:
         for cached in evictions:
             self.cache.evict(cached)
-            self.waiting.entry_changed(cached.entry.key, now_s)
             self.decisions.append(Evict(cached.entry))
+        self.waiting.entries_changed([cached.entry.key for cached in evictions], now_s)
 
     def admit(self, group: Group, now_s: float) -> None:
         """The next partition of the group's first job gets its working set and all its entries, at once."""
@@ -84,9 +89,9 @@ class Work:
         self.holding += 1
         self.waiting.took(group, now_s)
         self.decisions.append(Admit(record.id, reserved_bytes))
-        for entry in to_load:
-            self.waiting.entry_changed(entry.key, now_s)
-            self.decisions.append(Load(entry))
+        if to_load:
+            self.waiting.entries_changed([entry.key for entry in to_load], now_s)
+            self.decisions += [Load(entry) for entry in to_load]
         loading = [cached.entry.key for cached in record.entries if cached.loading]
         record.loads_left = len(loading)
         for key in loading:
@@ -94,9 +99,9 @@ class Work:
         record.advance(Load if loading else Admit)
         self.stages.take(record, self.decisions, now_s)
 
-    def loaded(self, cached: CachedEntry, now_s: float) -> None:
-        self.cache.loaded(cached, now_s)
-        self.waiting.entry_changed(cached.entry.key, now_s)
+    def loaded(self, cached: CachedEntry, size_bytes: int | None, now_s: float) -> None:
+        self.cache.loaded(cached, cached.size_bytes if size_bytes is None else size_bytes, now_s)
+        self.waiting.entries_changed([cached.entry.key], now_s)
         for record in self._waiters(cached):
             record.loads_left -= 1
             if not record.loads_left:
@@ -108,14 +113,14 @@ class Work:
         for record in waiters:
             self.end(record, Failed, now_s)
         self.cache.load_failed(cached)
-        self.waiting.entry_changed(cached.entry.key, now_s)
+        self.waiting.entries_changed([cached.entry.key], now_s)
         for job in {record.id.job_id: record.job for record in waiters}.values():
             self.fail(job, f"{cached.entry.key} could not be loaded: {why}", now_s)
 
     def _waiters(self, cached: CachedEntry) -> list[PartitionRecord]:
         """Those that still wait for the entry; it will not be waited for any more."""
         records = self._awaiting.pop(cached.entry.key)
-        return [record for record in records if record.state is PartitionState.LOADING]
+        return [record for record in records if record.state is LOADING]
 
     def give_back(self, record: PartitionRecord, now_s: float) -> None:
         """Whatever the partition still holds."""
@@ -153,7 +158,7 @@ class Work:
             job.why = why
             self.waiting.discard(job, now_s)
             for record in list(job.live.values()):
-                if record.state is PartitionState.LOADING or record.state is PartitionState.READY:
+                if record.state is LOADING or record.state is READY:
                     self.end(record, Cancel, now_s)
                 else:
                     self._stop(record, now_s)

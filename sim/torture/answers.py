@@ -101,7 +101,7 @@ def _not_what_goes_first(books: Books, evicted: list[Stored], admitted: Held) ->
 
 def _fewest(books: Books, evicted: list[Stored]) -> None:
     for stored in evicted:
-        superfluous = books.host_bytes + stored.entry.size_bytes <= books.limit_bytes
+        superfluous = books.host_bytes + stored.size_bytes <= books.limit_bytes
         expect(4, not superfluous, "entry %s was evicted in vain", stored.entry.key)
 
 
@@ -112,11 +112,11 @@ def _oldest_first(books: Books, before: Before, admitted: Held) -> None:
     stay = spared(books, admitted.circuit, admitted.rank, idle)
     older_bytes = sum(
         [
-            stored.entry.size_bytes
+            stored.size_bytes
             for key, stored in before.idle.items()
             if stored.idle_since_s < youngest_s and key not in stay
         ]
     )
-    freed_bytes = sum([stored.entry.size_bytes for stored in before.evicted])
+    freed_bytes = sum([stored.size_bytes for stored in before.evicted])
     enough = books.host_bytes + freed_bytes - older_bytes <= books.limit_bytes
     expect(4, not enough, "an entry used more recently was evicted before an older one")

@@ -61,8 +61,8 @@ class Books(Happenings):
             expect(4, False, "entry %s was evicted while %s", decision.entry.key, state)
             return
         del self.stored[decision.entry.key]
-        self.idle_bytes -= stored.entry.size_bytes
-        self.host_bytes -= stored.entry.size_bytes
+        self.idle_bytes -= stored.size_bytes
+        self.host_bytes -= stored.size_bytes
 
     def _admit(self, decision: Admit) -> None:
         partition = decision.partition
@@ -87,7 +87,7 @@ class Books(Happenings):
                     continue
                 stored.users += 1
                 if self.idle.pop(key, None) is not None:
-                    self.idle_bytes -= stored.entry.size_bytes
+                    self.idle_bytes -= stored.size_bytes
 
     def _load(self, decision: Load) -> None:
         entry = decision.entry

@@ -99,6 +99,7 @@ class Case:
     arrivals: tuple[Arrival, ...]
     faults: tuple[Fault, ...]
     took: tuple[float, ...] = ()  # shares of its formula that a partition really takes; none: not measured
+    loaded: tuple[float, ...] = ()  # shares of its size that an entry really takes; none: not told
 
     @property
     def partitions(self) -> int:

@@ -67,6 +67,7 @@ class Driver:
             case.pace,
             {arrival.job.id: arrival.number for arrival in case.arrivals},
             {fault.number for fault in case.faults if isinstance(fault, LoadFails)},
+            case.loaded,
             self._send,
             self._reached,
         )

@@ -47,7 +47,8 @@ def case_of(seed: int, partitions: int = 100) -> Case:
     horizon_s = window_s + partitions * (pace.prove_s + pace.synthesize_s) / workers
     faults = _faults(random, limits, circuits, arrivals, horizon_s)
     took = random.choice(((), (), (0.3, 0.8, 0.9), (0.5, 1.0, 1.0, 1.3)))
-    return Case(seed, limits, pace, tuple(arrivals), tuple(faults), took)
+    loaded = random.choice(((), (1.0,), (0.0, 0.25, 1.0), (0.1, 0.5)))
+    return Case(seed, limits, pace, tuple(arrivals), tuple(faults), took, loaded)
 
 
 def _circuits(random: Random) -> list[Circuit]:

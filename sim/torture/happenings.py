@@ -62,6 +62,9 @@ class Happenings(Holdings):
     def _loaded(self, event: Loaded) -> None:
         stored = self.stored[event.entry_key]
         stored.loading = False
+        if event.size_bytes is not None:
+            self.host_bytes -= stored.size_bytes - event.size_bytes
+            stored.size_bytes = event.size_bytes
         self.loading -= 1
         if not stored.users:
             self._now_idle(stored)
@@ -74,7 +77,7 @@ class Happenings(Holdings):
         stored = self.stored.pop(key)
         expect(4, not stored.users, "entry %s failed to load, and work beyond loading uses it", key)
         self.loading -= 1
-        self.host_bytes -= stored.entry.size_bytes
+        self.host_bytes -= stored.size_bytes
 
     def _synthesized(self, event: Synthesized) -> None:
         held = self.partitions[event.partition]

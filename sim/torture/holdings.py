@@ -6,12 +6,16 @@ from sim.torture.violation import expect
 
 
 class Stored:
-    """An entry that loads or is in memory; `users` are admitted partitions that have no proof yet."""
+    """An entry that loads or is in memory; `users` are admitted partitions that have no proof yet.
 
-    __slots__ = ("entry", "idle_since_s", "loading", "users")
+    It holds the `size_bytes` that it was said to need, and once it is loaded those that it needs.
+    """
+
+    __slots__ = ("entry", "idle_since_s", "loading", "size_bytes", "users")
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
+        self.size_bytes = entry.size_bytes
         self.loading = True
         self.users = 0
         self.idle_since_s = 0.0
@@ -227,4 +231,4 @@ class Holdings:
     def _now_idle(self, stored: Stored) -> None:
         stored.idle_since_s = self.now_s
         self.idle[stored.entry.key] = stored
-        self.idle_bytes += stored.entry.size_bytes
+        self.idle_bytes += stored.size_bytes

@@ -81,7 +81,7 @@ def in_bytes(books: Books, group: Group, idle: Idle) -> bool:
     stay = spared(books, circuit, group.head.rank, idle)
     for key, stored in books.idle.items():
         if key not in stay and (idle is not Idle.OLD or books.old_enough(stored)):
-            free_bytes += stored.entry.size_bytes
+            free_bytes += stored.size_bytes
             if free_bytes >= 0:
                 return True
     return False
@@ -98,7 +98,7 @@ def in_bytes_at_s(books: Books, group: Group) -> float:
             break
         if key not in stay:
             at_s = stored.idle_since_s + books.limits.eviction_min_idle_s
-            lacking_bytes -= stored.entry.size_bytes
+            lacking_bytes -= stored.size_bytes
     return at_s
 
 

@@ -33,11 +33,13 @@ class Work:
         pace: Pace,
         numbers: dict[str, int],
         failing_loads: set[int],
+        loaded_shares: tuple[float, ...],
         send: Callable[[Event], None],
         reached: Callable[[PartitionId, Stage], None],
     ) -> None:
-        """`numbers` of the jobs by their ids, and those of the loads that fail."""
-        self._env, self._pace, self._numbers, self._failing_loads = env, pace, numbers, failing_loads
+        """`numbers` of the jobs by their ids, and those of the loads that fail; see `Case.loaded`."""
+        self._env, self._pace, self._numbers = env, pace, numbers
+        self._failing_loads, self._loaded_shares = failing_loads, loaded_shares
         self._send, self._reached = send, reached
         self._next: dict[PartitionId, Signal] = {}  # what ends the present step
         self._stopping: set[PartitionId] = set()
@@ -58,10 +60,16 @@ class Work:
     def load(self, decision: Load) -> None:
         self._load_count += 1
         key, number = decision.entry.key, self._load_count
-        event = LoadFailed(key, "disk") if number in self._failing_loads else Loaded(key)
+        fails = number in self._failing_loads
+        event = LoadFailed(key, "disk") if fails else Loaded(key, self._size_bytes(decision, number))
         timeout = self._env.timeout(self._pace.load_s * self._pace.draw(number, 0, 0), event)
         timeout.callbacks.append(self._load_ended)
         self._loads[key] = timeout
+
+    def _size_bytes(self, decision: Load, number: int) -> int | None:
+        """What the entry takes; for the same entry it may be another the next time."""
+        shares = self._loaded_shares
+        return int(decision.entry.size_bytes * shares[number % len(shares)]) if shares else None
 
     def _load_ended(self, signal: Signal) -> None:
         event = cast(Loaded | LoadFailed, signal.value)

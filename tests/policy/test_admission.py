@@ -11,6 +11,7 @@ from policy import (
     Failed,
     Job,
     Limits,
+    Loaded,
     LoadFailed,
     Priority,
     Resized,
@@ -68,6 +69,17 @@ def test_phase_1_is_given_back_with_the_quotient_and_lets_the_next_in() -> None:
     assert stage.load("A") == ["synthesize a"]
     stage.synthesized("a")
     assert stage.prove("a")[:2] == ["admit a1", "synthesize a1"]
+
+
+def test_what_a_loaded_entry_does_not_take_lets_others_in() -> None:
+    stage = Scenario(limits(20, slots=2))
+    stage.submit("a", A)
+    assert stage.submit("b", B) == []
+    assert stage.send(Loaded("A", 2)) == ["admit b", "load B", "synthesize a"]
+    assert stage.policy.reserved_bytes == 2 + 4 + 10 + 4
+    stage.load("B")
+    stage.finish("a")
+    assert stage.policy.reserved_bytes == 2 + 10 + 4
 
 
 def test_idle_entries_go_for_those_that_need_the_room() -> None:

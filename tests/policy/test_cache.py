@@ -1,5 +1,7 @@
 """What is idle, in which order it would go, and that nothing goes in vain."""
 
+from math import inf
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ def cache_of_idle(*sizes: int) -> EntryCache:
     cache = EntryCache(Budget(None))
     for number, size_bytes in enumerate(sizes):
         used, _ = cache.acquire(circuit_of(Entry(str(number), size_bytes)), 0.0)
-        cache.loaded(used[0], 0.0)
+        cache.loaded(used[0], size_bytes, 0.0)
         cache.release(used, float(number))
     return cache
 
@@ -59,11 +61,27 @@ def test_in_use_and_loading_are_not_idle() -> None:
     assert plan(cache, 1) == []
     cache.release(first, 1.0)
     assert plan(cache, 5) == []  # "new" still loads
-    cache.loaded(first[1], 2.0)
+    cache.loaded(first[1], 9, 2.0)
     assert plan(cache, 5) == ["new"]
     cache.acquire(circuit_of(Entry("0", 4)), 0.0)
     with pytest.raises(AssertionError, match="in use"):
         cache.evict(first[0])
+
+
+def test_what_a_loaded_entry_does_not_take_is_given_back() -> None:
+    budget = Budget(20)
+    cache = EntryCache(budget)
+    used, _ = cache.acquire(circuit_of(Entry("a", 12), Entry("b", 8)), 0.0)
+    cache.loaded(used[0], 3, 1.0)
+    assert budget.reserved_bytes == 11
+    cache.loaded(used[1], 8, 1.0)
+    cache.release(used, 2.0)
+    assert cache.idle_bytes == 11
+    assert sorted(plan(cache, 9)) == ["a", "b"]
+    cache.evict(used[0])
+    assert (budget.reserved_bytes, cache.idle_bytes) == (8, 8)
+    assert cache.acquire(circuit_of(Entry("a", 12)), 3.0)[1] == [Entry("a", 12)]
+    assert budget.reserved_bytes == 20  # again what it may take
 
 
 def test_a_shared_entry_is_idle_when_its_last_user_is_done() -> None:
@@ -79,9 +97,9 @@ def test_a_shared_entry_is_idle_when_its_last_user_is_done() -> None:
 def test_minimum_idle_time_divides_old_from_young() -> None:
     cache = cache_of_idle(4, 5, 6)
     cache.min_idle_s = 10.0
-    for now_s, old_bytes, next_old_s in [(9.0, 0, 10.0), (11.0, 9, 12.0), (12.0, 15, None)]:
+    for now_s, old_bytes, next_old_s in [(9.0, 0, 10.0), (11.0, 9, 12.0), (12.0, 15, inf)]:
         cache.grow_old(now_s)
-        assert (cache.old_bytes, cache.next_old_s()) == (old_bytes, next_old_s)
+        assert (cache.old_bytes, cache.next_old_s) == (old_bytes, next_old_s)
     cache.acquire(circuit_of(Entry("1", 5)), 13.0)
     assert (cache.old_bytes, cache.idle_bytes) == (10, 10)
 
@@ -90,8 +108,8 @@ def test_of_those_idle_for_equally_long_the_cheapest_to_load_again_goes_first() 
     """Both are 4 bytes; the first took 3 s to load, the second 1 s."""
     cache = EntryCache(Budget(None))
     used, _ = cache.acquire(circuit_of(Entry("slow", 4), Entry("fast", 4)), 0.0)
-    cache.loaded(used[1], 1.0)
-    cache.loaded(used[0], 3.0)
+    cache.loaded(used[1], 4, 1.0)
+    cache.loaded(used[0], 4, 3.0)
     cache.release(used, 5.0)
     assert plan(cache, 1) == ["fast"]
     assert plan(cache, 5) == ["fast", "slow"]

@@ -53,6 +53,7 @@ limits = st.builds(
     seconds,
 )
 sizes = {
+    "size_bytes": st.none() | st.integers(0, 2**70),
     "share_bytes": st.integers(0, 2**70),
     "budget_bytes": st.integers(1, 2**70),
     "working_bytes": st.integers(0, 2**70),
@@ -95,6 +96,7 @@ def test_limits_survive_json(limits: Limits) -> None:
         {"type": "Tick", "more": 1},
         {"type": "Loaded"},
         {"type": "Loaded", "entry_key": 3},
+        {"type": "Loaded", "entry_key": "srs", "size_bytes": -1},
         {"type": "Proved", "partition": ["a"]},
         {"type": "Proved", "partition": ["a", "0"]},
         {"type": "Proved", "partition": ["a", True]},

@@ -131,7 +131,9 @@ class Machine(RuleBasedStateMachine):
 
     def possible(self) -> list[Event]:
         """What loads, work and stops may report."""
-        events: list[Event] = [Loaded(key) for key, stored in self.books.stored.items() if stored.loading]
+        loading = [stored.entry for stored in self.books.stored.values() if stored.loading]
+        sizes = [(entry.key, size) for entry in loading for size in (None, 0, entry.size_bytes // 2)]
+        events: list[Event] = [Loaded(key, size_bytes) for key, size_bytes in sizes]
         for partition, held in self.books.partitions.items():
             events += [kind(partition) for kind in NEXT.get(held.at, [])]
             if held.stopping:

@@ -118,6 +118,8 @@ def test_time_does_not_go_back_and_ids_are_not_used_twice() -> None:
         policy.handle(Failed(PartitionId("job", 1), ""), 1.0)
     with pytest.raises(ProtocolError, match="no event"):
         policy.handle("Loaded", 1.0)  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(ProtocolError, match="with 99 bytes, expected at most the 1 that"):
+        policy.handle(Loaded("entry", 99), 1.0)
     policy.handle(Loaded("entry"), 1.0)
     with pytest.raises(ProtocolError, match="is loaded"):
         policy.handle(Loaded("entry"), 1.0)

@@ -6,6 +6,7 @@ Each is a patch of the real policy, with the numbers of the rules by which it ma
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
@@ -51,7 +52,8 @@ def after(original: Callable[..., Any], then: Callable[..., Any]) -> Callable[..
 
 @mutant(1)
 def the_budget_is_taken_as_larger(patch: Patch) -> None:
-    patch.setattr(Budget, "lacking", after(Budget.lacking, lambda lacking, *_: lacking - 1))
+    begin = Budget.__init__
+    patch.setattr(Budget, "__init__", lambda self, limit_bytes: begin(self, limit_bytes and limit_bytes + 1))
 
 
 @mutant(1, 6)
@@ -61,9 +63,15 @@ def a_devices_memory_is_not_looked_at(patch: Patch) -> None:
 
 @mutant(1)
 def one_more_synthesizes_than_there_are_slots(patch: Patch) -> None:
-    patch.setattr(
-        Stages, "may_synthesize", lambda self: self.synthesizing <= self._slots and self.lookahead_open()
-    )
+    may_synthesize = Stages.may_synthesize
+
+    def one_more(self: Stages) -> bool:
+        self._slots += 1
+        may = may_synthesize(self)
+        self._slots -= 1
+        return may
+
+    patch.setattr(Stages, "may_synthesize", one_more)
 
 
 @mutant(1)
@@ -209,6 +217,27 @@ def a_failed_jobs_work_is_not_stopped(patch: Patch) -> None:
     patch.setattr(Work, "_stop", lambda *_: None)
 
 
+@mutant(6)
+def a_loaded_entry_keeps_what_it_does_not_take(patch: Patch) -> None:
+    loaded = EntryCache.loaded
+    patch.setattr(
+        EntryCache,
+        "loaded",
+        lambda self, cached, _, now_s: loaded(self, cached, cached.size_bytes, now_s),
+    )
+
+
+@mutant(6)
+def an_evicted_entry_gives_back_what_it_was_said_to_take(patch: Patch) -> None:
+    """More than it holds, if it was loaded and took less."""
+
+    def forget(self: EntryCache, cached: CachedEntry) -> None:
+        del self._entries[cached.entry.key]
+        self._budget._give_back(cached.entry.size_bytes)
+
+    patch.setattr(EntryCache, "_forget", forget)
+
+
 @mutant(7)
 def the_end_of_a_load_wakes_nobody(patch: Patch) -> None:
     handlers = Scheduler.__init__
@@ -216,7 +245,7 @@ def the_end_of_a_load_wakes_nobody(patch: Patch) -> None:
     def deaf(self: Scheduler, *arguments: Any) -> None:
         handlers(self, *arguments)
         self._handlers[Loaded] = lambda event, now_s: self._work.loaded(
-            self._work.loading_entry(event), now_s
+            self._work.loading_entry(event), event.size_bytes, now_s
         )
 
     patch.setattr(Scheduler, "__init__", deaf)
@@ -327,7 +356,7 @@ def due_times_are_not_heeded(patch: Patch) -> None:
 @mutant(5, 7)
 def a_batch_waits_for_ever(patch: Patch) -> None:
     patch.setattr(WaitingRoom, "release_gathered", lambda *_: None)
-    patch.setattr(WaitingRoom, "next_gathered_s", lambda _: None)
+    patch.setattr(WaitingRoom, "next_gathered_s", lambda _: inf)
 
 
 @mutant(4)
