@@ -31,18 +31,18 @@ def print_run(detail: RunDetail, most: int | None = MOST_LISTED) -> None:
     Of more than `most` proofs the first and the last are listed, and as many errors; None: all.
     """
     title = f"{detail.run.name}, {detail.run.source} run {detail.run.id}; seconds"
-    table = _table("proof", "state", *TITLES, title=Text(title), title_justify="left", right=TITLES)
-    first, left_out, last = _ends(detail.proofs, most)
+    made = table("proof", "state", *TITLES, title=Text(title), title_justify="left", right=TITLES)
+    first, left_out, last = ends(detail.proofs, most)
     for proof in first:
-        table.add_row(*_proof_cells(proof))
+        made.add_row(*_proof_cells(proof))
     if left_out:
-        table.add_row(f"… {left_out} more …")
+        made.add_row(f"… {left_out} more …")
     for proof in last:
-        table.add_row(*_proof_cells(proof))
-    _print(table, *_totals(detail, most))
+        made.add_row(*_proof_cells(proof))
+    print_parts(made, *totals(detail, most))
 
 
-def _ends(proofs: Sequence[T], most: int | None) -> tuple[Sequence[T], int, Sequence[T]]:
+def ends(proofs: Sequence[T], most: int | None) -> tuple[Sequence[T], int, Sequence[T]]:
     """The first, how many are left out, and the last."""
     if most is None or len(proofs) <= most:
         return proofs, 0, ()
@@ -53,10 +53,10 @@ def _ends(proofs: Sequence[T], most: int | None) -> tuple[Sequence[T], int, Sequ
 def print_runs(summaries: list[RunSummary]) -> None:
     """Print a line for each run, in the order given."""
     right = ("seconds", "a proof", "peak reserved")
-    table = _table("run", "source", "batch", "state", "started", "proofs", *right, right=right)
+    made = table("run", "source", "batch", "state", "started", "proofs", *right, right=right)
     for summary in summaries:
         run = summary.run
-        table.add_row(
+        made.add_row(
             run.id[:RUN_ID_SHOWN],
             run.source,
             run.name,
@@ -67,32 +67,55 @@ def print_runs(summaries: list[RunSummary]) -> None:
             _number(summary.seconds_a_proof),
             format_size(run.peak_reserved_bytes) if run.peak_reserved_bytes is not None else "–",
         )
-    _print(table)
+    print_parts(made)
 
 
-def _print(*parts: Table | str) -> None:
+def print_parts(*parts: Table | Text | str) -> None:
     """Print the parts without an empty line before them, and where no terminal shows it, without the
     blanks that end a table's lines."""
-    console = _console()
-    with console.capture() as captured:
+    terminal = console()
+    with terminal.capture() as captured:
         for part in parts:
-            console.print(part, soft_wrap=isinstance(part, str))
+            terminal.print(part, soft_wrap=not isinstance(part, Table))
     lines = captured.get().splitlines()
-    if not console.is_terminal:
+    if not terminal.is_terminal:
         lines = [line.rstrip() for line in lines]
     print("\n".join(dropwhile(lambda line: not line.strip(), lines)))
 
 
-def _console() -> Console:
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=WIDTH_OF_A_FILE)
+def console() -> Console:
+    found = Console(highlight=False)
+    return found if found.is_terminal else Console(highlight=False, width=WIDTH_OF_A_FILE)
 
 
-def _table(*columns: str, right: tuple[str, ...], **options: Any) -> Table:
-    table = Table(box=SIMPLE, pad_edge=False, **options)
+def table(*columns: str, right: tuple[str, ...], **options: Any) -> Table:
+    """An empty table with these columns, those of `right` set to the right."""
+    made = Table(box=SIMPLE, pad_edge=False, **options)
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", no_wrap=True)
-    return table
+        made.add_column(column, justify="right" if column in right else "left", no_wrap=True)
+    return made
+
+
+def run_values(summary: RunSummary) -> dict[str, Any]:
+    """What is listed of a run, for programs: bytes, seconds, moments in UTC."""
+    run = summary.run
+    return {
+        "run_id": run.id,
+        "source": run.source,
+        "name": run.name,
+        "state": run.state,
+        "host": run.host,
+        "code_version": run.code_version,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "proofs_asked": summary.proof_count,
+        "proofs_succeeded": summary.succeeded_count,
+        "seconds": summary.seconds,
+        "peak_rss_bytes": run.peak_rss_bytes,
+        "peak_reserved_bytes": run.peak_reserved_bytes,
+        "budget_bytes": run.budget_bytes,
+        "error": run.error,
+    }
 
 
 def _proof_cells(detail: ProofDetail) -> list[str]:
@@ -100,18 +123,20 @@ def _proof_cells(detail: ProofDetail) -> list[str]:
     return [detail.proof.name, detail.proof.state, *seconds]
 
 
-def _totals(detail: RunDetail, most: int | None) -> list[str]:
+def totals(detail: RunDetail, most: int | None) -> list[str]:
     run, summary = detail.run, detail.summary
     lines = [f"{run.state}: {summary.succeeded_count} of {summary.proof_count} proofs"]
     if summary.seconds is not None:
-        lines[0] += f" in {summary.seconds:.2f} s, {summary.seconds_a_proof:.2f} s a proof"
+        lines[0] += f" in {summary.seconds:.2f} s"
+    if summary.seconds_a_proof is not None:
+        lines[0] += f", {summary.seconds_a_proof:.2f} s a proof"
     if run.peak_rss_bytes is not None:
         lines.append(f"peak RSS {format_size(run.peak_rss_bytes)}")
     if run.peak_reserved_bytes is not None and run.budget_bytes is not None:
         used = format_size(run.peak_reserved_bytes)
         lines.append(f"peak reserved {used} of a budget of {format_size(run.budget_bytes)}")
     errors = [_named(p.proof.name, p.proof.error) for p in detail.proofs if p.proof.error]
-    first, left_out, last = _ends(errors, most)
+    first, left_out, last = ends(errors, most)
     errors = [*first, *([f"… {left_out} more …"] if left_out else []), *last]
     return lines + errors + ([run.error] if run.error and not errors else [])
 

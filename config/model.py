@@ -168,10 +168,12 @@ class LoggingConfig(_Section):
 class HistoryConfig(_Section):
     """`url`: a PostgreSQL or SQLite URL, or the path of an SQLite file.
 
-    It may hold a password, so it is left out of every dump and printout.
+    It may hold a password, so it is left out of every dump and printout. `hash`: of what only a digest is
+    recorded, "paths" and "hosts".
     """
 
     url: Annotated[str | None, BeforeValidator(_url), Field(exclude=True, repr=False)] = None
+    hash: list[Literal["paths", "hosts"]] = []
 
 
 class CircuitConfig(_Section):
@@ -223,6 +225,10 @@ class Config(_Section):
     def history_url(self) -> str:
         """Where the history lies: `[history] url`, else $CUZK_HISTORY_URL, else history.db in `home()`."""
         return history_url(self.history.url)
+
+    def history_spool(self) -> Path:
+        """Where records wait while a history on a server cannot be written."""
+        return home() / "history-spool"
 
     def snapshot(self) -> dict[str, object]:
         """Every setting as JSON values, for a run's record. Without `history.url`: it may hold a password."""

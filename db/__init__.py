@@ -2,9 +2,17 @@
 
 A run has proofs, a proof has partitions, a partition has stages. Times are UTC, or seconds since the run's
 start where a name ends in `_s` (simulated seconds for a simulated run); sizes are integers in bytes.
+
+What needs NumPy is loaded when it is first asked for: opening and writing a history do not.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from db.ask import Answer, ask, frame
 from db.errors import HistoryError, NoHistory
+from db.failures import Failure, FailureRate, failure_rates, failures
+from db.filters import Filter
 from db.history import History, open_history
 from db.ids import new_id
 from db.log_models import CacheEvent, Decision, MemorySample, PolicyEvent
@@ -25,6 +33,7 @@ from db.queries import (
     ProofDetail,
     RunDetail,
     RunSummary,
+    Span,
     StageObservation,
     StageSeconds,
     find_run,
@@ -33,15 +42,27 @@ from db.queries import (
     policy_events,
     show_run,
     stage_seconds,
+    stage_spans,
     waits,
 )
 from db.record import Record
+from db.transfer import read_lines, rows_of_runs, write_lines, write_rows
 from db.unfinished import Unfinished, unfinished_proofs
+from db.upkeep import prune, size_bytes, vacuum
 from db.writer import HistoryWriter
 
+if TYPE_CHECKING:
+    from db.comparison import Change, TrendPoint, compare_runs, trend
+    from db.statistics import StageStatistics, WaitTotal, stage_statistics, wait_totals
+
 __all__ = [
+    "Answer",
     "CacheEvent",
+    "Change",
     "Decision",
+    "Failure",
+    "FailureRate",
+    "Filter",
     "History",
     "HistoryError",
     "HistoryWriter",
@@ -60,20 +81,57 @@ __all__ = [
     "RunSummary",
     "Settings",
     "Source",
+    "Span",
     "Stage",
     "StageName",
     "StageObservation",
     "StageSeconds",
+    "StageStatistics",
     "State",
+    "TrendPoint",
     "Unfinished",
+    "WaitTotal",
+    "ask",
+    "compare_runs",
+    "failure_rates",
+    "failures",
     "find_run",
+    "frame",
     "list_runs",
     "memory_samples",
     "new_id",
     "open_history",
     "policy_events",
+    "prune",
+    "read_lines",
+    "rows_of_runs",
     "show_run",
+    "size_bytes",
     "stage_seconds",
+    "stage_spans",
+    "stage_statistics",
+    "trend",
     "unfinished_proofs",
+    "vacuum",
+    "wait_totals",
     "waits",
+    "write_lines",
+    "write_rows",
 ]
+
+_LATER = {
+    "Change": "comparison",
+    "TrendPoint": "comparison",
+    "compare_runs": "comparison",
+    "trend": "comparison",
+    "StageStatistics": "statistics",
+    "WaitTotal": "statistics",
+    "stage_statistics": "statistics",
+    "wait_totals": "statistics",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"db.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'db' has no attribute {name!r}")

@@ -15,6 +15,7 @@ from db.errors import HistoryError
 BUSY_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_S = 10
 _WRITES = "history_writes"
+_AUTOCOMMIT = "AUTOCOMMIT"
 
 
 def parse_address(address: str | Path) -> URL:
@@ -77,6 +78,13 @@ def write_transaction(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
+@contextmanager
+def without_transaction(engine: Engine) -> Iterator[Connection]:
+    """A connection on which each statement is committed by itself, as some must be."""
+    with engine.connect().execution_options(isolation_level=_AUTOCOMMIT) as connection:
+        yield connection
+
+
 def reason(error: SQLAlchemyError | sqlite3.Error) -> str:
     """What the database said, in one line."""
     said = str(getattr(error, "orig", None) or error).strip()
@@ -111,5 +119,8 @@ def _set_up_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(_WRITES, False)
+    options = connection.get_execution_options()
+    if options.get("isolation_level") == _AUTOCOMMIT:
+        return
+    writes = options.get(_WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -3,7 +3,7 @@
 import errno
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from db.connect import CHOOSE_ANOTHER, FREE_SPACE, connect, parse_address, reason, remedy, shown
 from db.digest import digest
 from db.errors import HistoryError, NoHistory
+from db.hiding import Kind, hider
 from db.interrupted import close_interrupted
 from db.packing import pack_ended_runs
 from db.schema import bring_to_head
@@ -26,28 +27,35 @@ from db.writer import HistoryWriter
 class History:
     """An open history. `address` is its path or its URL without the password; `engine` is SQLAlchemy's.
 
-    `spool`: the folder where records are kept while the database is away.
+    `spool`: the folder where records are kept while the database is away. `hide`: of what only digests are
+    recorded.
     """
 
-    def __init__(self, address: str, engine: Engine, spool: Path) -> None:
+    def __init__(self, address: str, engine: Engine, spool: Path, hide: Collection[Kind] = ()) -> None:
         self.address = address
         self.engine = engine
         self.spool = spool
+        self._hide = hider(hide)
         self._written = False
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A session for queries; rows stay usable after it. Raises HistoryError where the database fails."""
+        with self.told(), Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """What the database says against what the block does is raised as HistoryError, in one line."""
         try:
-            with Session(self.engine, expire_on_commit=False) as session:
-                yield session
+            yield
         except SQLAlchemyError as error:
             raise HistoryError(f"{self.address}: {reason(error)}") from error
 
     def writer(self) -> HistoryWriter:
         """A new writer with its own thread; close it before the history."""
         self._written = True
-        return HistoryWriter(self.engine, self.address, Spool(self.spool))
+        return HistoryWriter(self.engine, self.address, Spool(self.spool), self._hide)
 
     def close_interrupted(self) -> list[str]:
         """Close the runs of this host whose process has died, as opening does, and return their ids."""
@@ -73,12 +81,15 @@ class History:
         self.close()
 
 
-def open_history(address: str | Path, *, create: bool = True, spool: Path | None = None) -> History:
+def open_history(
+    address: str | Path, *, create: bool = True, spool: Path | None = None, hide: Collection[Kind] = ()
+) -> History:
     """Open the history at a path, `sqlite:///PATH` or `postgresql://USER@HOST/DATABASE`, to read and write.
 
     Makes what is missing (folder, file, tables), migrates what is old, imports what was kept in `spool` while
     it was away, closes runs whose process died, and packs those that are over. `spool`: a folder; None: one
-    beside the SQLite file, or beside other temporary files for PostgreSQL.
+    beside the SQLite file, or among temporary files for PostgreSQL. `hide`: "paths" and "hosts", of which
+    only digests are recorded.
     Without `create` nothing is made, and NoHistory raised where there is no history yet.
     Raises HistoryError, one line, for what cannot be read or written, is of another program, or is newer.
     """
@@ -104,7 +115,7 @@ def open_history(address: str | Path, *, create: bool = True, spool: Path | None
         raise HistoryError(
             f"{shown(url)}: cannot be used as the history: {reason(error)}; {remedy(error)}"
         ) from error
-    return History(shown(url), engine, spool)
+    return History(shown(url), engine, spool, hide)
 
 
 def spool_folder(url: URL, given: Path | None) -> Path:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Connection, Engine, func, select, update
 
 from db.connect import write_transaction
+from db.hiding import hidden_host
 from db.log_models import MemorySample, PolicyEvent
 from db.models import Partition, Proof, Run, Stage
 from db.process import host_name, is_alive
@@ -18,7 +19,7 @@ def close_interrupted(engine: Engine) -> list[str]:
     A real run ends at the last moment of which anything was recorded. Returns the ids of the runs.
     """
     running = select(Run.id, Run.pid, Run.process_started_at).where(
-        Run.state == "running", Run.host == host_name()
+        Run.state == "running", Run.host.in_((host_name(), hidden_host(host_name())))
     )
     with engine.connect() as connection:
         rows = connection.execute(running).all()

@@ -53,10 +53,19 @@ def _pack_log(connection: Connection, run_id: str) -> None:
     for some in _chunks(events, PACK):
         row = {"run_id": run_id, "sequence": some[0]["sequence"], "packed": pack(some)}
         _insert(connection, PolicyLog, [row])
-    unfolded = [(model, {"run_id": run_id, **row}) for each in events for model, row in unfold(each)]
+    proof_ids = _proof_ids(connection, run_id)
+    unfolded = [
+        (model, {"run_id": run_id, **row}) for each in events for model, row in unfold(each, proof_ids)
+    ]
     for model in (Decision, CacheEvent):
         _insert(connection, model, [row for kind, row in unfolded if kind is model])
     connection.execute(delete(PolicyEvent).where(PolicyEvent.run_id == run_id))
+
+
+def _proof_ids(connection: Connection, run_id: str) -> dict[str, str]:
+    """The ids of proofs by what the log calls them: their id in a real run, their name in a simulated one."""
+    found = connection.execute(select(Proof.id, Proof.name).where(Proof.run_id == run_id)).all()
+    return {name: id_ for id_, name in found} | {id_: id_ for id_, _ in found}
 
 
 def _thin_samples(connection: Connection, run_id: str) -> None:

@@ -8,17 +8,21 @@ from sqlalchemy import Double, Select, String, cast, func, select, type_coerce
 from sqlalchemy.orm import Session
 
 from db.errors import HistoryError
+from db.filters import EVERYTHING, Filter
 from db.history import History
 from db.log_models import MemorySample, PolicyEvent, PolicyLog
 from db.models import Machine, Partition, Proof, Run, Settings, Source, Stage, StageName
 from db.policy_log import unpack
+
+_ENDED = ("succeeded", "failed", "cancelled")
 
 
 @dataclass(frozen=True)
 class RunSummary:
     """A run, how many proofs were asked for, how many of them succeeded, and the seconds that they took.
 
-    `seconds` are from the first submission to the end of the last that succeeded; None where none did.
+    `seconds` are from the first submission to the end of the last that ended, well or not; None where none
+    did. They leave out what comes before and after: opening the engine, and closing it.
     """
 
     run: Run
@@ -29,7 +33,9 @@ class RunSummary:
     @property
     def seconds_a_proof(self) -> float | None:
         """Over the proofs that succeeded."""
-        return None if self.seconds is None else self.seconds / self.succeeded_count
+        if self.seconds is None or not self.succeeded_count:
+            return None
+        return self.seconds / self.succeeded_count
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ class RunDetail:
     def summary(self) -> RunSummary:
         """Its sums, as in the list of runs."""
         proofs = [detail.proof for detail in self.proofs]
-        ends = [each.ended_s for each in proofs if each.state == "succeeded" and each.ended_s is not None]
+        ends = [each.ended_s for each in proofs if each.state in _ENDED and each.ended_s is not None]
         seconds = max(ends) - min(each.submitted_s for each in proofs) if ends else None
         succeeded = sum(each.state == "succeeded" for each in proofs)
         return RunSummary(self.run, self.run.proof_count or len(proofs), succeeded, seconds)
@@ -106,11 +112,22 @@ class StageObservation:
         return self.ended_s - self.started_s
 
 
-def list_runs(history: History, limit: int = 20, source: Source | None = None) -> list[RunSummary]:
-    """The newest runs, the newest first; of one source where `source` is given."""
+@dataclass(frozen=True)
+class Span:
+    """A stage of a partition: from when to when, None while it lasts, and what a wait was for."""
+
+    partition: str
+    stage: StageName
+    started_s: float
+    ended_s: float | None
+    wait_cause: str | None
+
+
+def list_runs(history: History, limit: int = 20, where: Filter = EVERYTHING) -> list[RunSummary]:
+    """The newest runs, the newest first."""
     newest = select(Run).order_by(Run.started_at.desc(), Run.id.desc()).limit(limit)
     with history.read() as session:
-        runs = session.scalars(newest.where(Run.source == source) if source else newest).all()
+        runs = session.scalars(newest.where(*where.of_listed_runs())).all()
         rows = session.execute(_sums([run.id for run in runs])).all()
     sums = {run_id: (begun, good, seconds) for run_id, begun, good, seconds in rows}
     return [_summary(run, *sums.get(run.id, (0, 0, None))) for run in runs]
@@ -119,7 +136,7 @@ def list_runs(history: History, limit: int = 20, source: Source | None = None) -
 def _sums(run_ids: Sequence[str]) -> Select[str, int, int, float | None]:
     """By run: its proofs so far, those that succeeded, and the seconds as in RunSummary."""
     good = Proof.state == "succeeded"
-    seconds = func.max(Proof.ended_s).filter(good) - func.min(Proof.submitted_s)
+    seconds = func.max(Proof.ended_s).filter(Proof.state.in_(_ENDED)) - func.min(Proof.submitted_s)
     columns = (Proof.run_id, func.count(), func.count().filter(good), type_coerce(seconds, Double))
     return select(*columns).where(Proof.run_id.in_(run_ids)).group_by(Proof.run_id)
 
@@ -195,6 +212,24 @@ def waits(history: History, run_id: str) -> list[tuple[str | None, float]]:
     )
     with history.read() as session:
         return [(cause, float(wait_s)) for cause, wait_s in session.execute(ended)]
+
+
+def stage_spans(history: History, run_id: str) -> list[Span]:
+    """All stages of a run, those of a partition together, by the partitions' admission."""
+    columns = (Proof.name, Partition.index, Proof.partition_count, Stage.name, Stage.started_s, Stage.ended_s)
+    of_run = (
+        select(*columns, Stage.wait_cause)
+        .join(Partition, Stage.partition_id == Partition.id)
+        .join(Proof, Partition.proof_id == Proof.id)
+        .where(Proof.run_id == run_id)
+        .order_by(Proof.submitted_s, Proof.id, Partition.index, Stage.sequence)
+    )
+    with history.read() as session:
+        return [_span(*row) for row in session.execute(of_run)]
+
+
+def _span(proof: str, index: int, count: int, stage: StageName, *rest: Any) -> Span:
+    return Span(proof if count == 1 else f"{proof} [{index + 1}/{count}]", stage, *rest)
 
 
 def policy_events(history: History, run_id: str) -> list[PolicyEvent]:

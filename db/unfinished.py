@@ -24,7 +24,7 @@ def unfinished_proofs(history: History, most: int) -> list[Unfinished]:
     query = (
         select(Proof.id, Proof.name, Run.output_path)
         .join(Run, Proof.run_id == Run.id)
-        .where(Run.state == "interrupted", Run.host == host_name())
+        .where(Run.state == "interrupted", Run.host == host_name(), Run.output_path.startswith("/"))
         .where(Proof.state == "interrupted")
         .order_by(Run.started_at.desc(), Proof.id)
         .limit(most)

@@ -11,15 +11,18 @@ Values = dict[str, Any]
 Row = tuple[type[Record], Values]
 
 
-def unfold(logged: Mapping[str, Any]) -> Iterator[Row]:
+def unfold(logged: Mapping[str, Any], proof_ids: Mapping[str, str]) -> Iterator[Row]:
     """The rows of a policy event, without their run: each a model and its columns.
 
+    `proof_ids`: the ids of proofs by what the log calls them.
     What is not known here, such as a message of a newer version, has no row; the log keeps it all the same.
     """
     for position, message in enumerate([logged["event"], *logged["decisions"]]):
         make = _ROWS.get(message["type"])
         if make is not None:
             model, values = make(message)
+            if "proof_id" in values:
+                values["proof_id"] = proof_ids.get(values["proof_id"], values["proof_id"])
             place = {"sequence": logged["sequence"], "position": position, "at_s": logged["at_s"]}
             yield model, place | values
 

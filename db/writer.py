@@ -32,12 +32,20 @@ class HistoryWriter:
     opening. What can be kept nowhere is counted in `lost`; the first reason is logged and stays in `error`.
     """
 
-    def __init__(self, engine: Engine, address: str, spool: Spool, capacity: int = 100_000) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        address: str,
+        spool: Spool,
+        hide: Callable[[Change], Change] = lambda change: change,
+        capacity: int = 100_000,
+    ) -> None:
         self.error: HistoryError | None = None
         self.lost = 0
         self._engine = engine
         self._address = address
         self._spool = spool
+        self._hide = hide
         self._capacity = capacity
         self._pending: list[Change] = []
         self._accepted = self._finished = self._wanted = 0  # changes taken in, dealt with, and flushed up to
@@ -108,7 +116,7 @@ class HistoryWriter:
 
     def _run(self) -> None:
         while batch := self._next_batch():
-            self._deliver(batch)
+            self._deliver([self._hide(change) for change in batch])
             with self._changed:
                 self._finished += len(batch)
                 self._changed.notify_all()

@@ -63,7 +63,7 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
     labels = RunLabels(parameters.title, code_version(), flow_run_id, str(output), parameters.count)
     ledger = engine.shared_ledger(config, f"{parameters.title}, run {run_id}", limits)
     with (
-        open_history(config.history_url()) as history,
+        open_history(config.history_url(), spool=config.history_spool(), hide=config.history.hash) as history,
         history.writer() as writer,
         run_log(home() / "logs" / f"{run_id}.log", config.logging) as log,
         engine_log_in_ui(flow_run_id),

@@ -34,7 +34,9 @@ def simulate_batch(parameters: BatchParameters, simulation: SimulationParameters
     SimError for a batch that never fits.
     """
     config, progress = batch_config(parameters, warn_on_stderr), Progress()
-    with open_history(config.history_url()) as history:
+    with open_history(
+        config.history_url(), spool=config.history_spool(), hide=config.history.hash
+    ) as history:
         run = _simulate(parameters, simulation, config, history, say, progress)
         words = telling(say, lambda: f"recording the run, {progress.recorded_rows} rows written")
         with words, history.writer() as writer:

@@ -44,6 +44,8 @@ def test_an_empty_choice_of_kernels_is_none(cuzk: Cuzk) -> None:
         (["sim", "run", "-t", "multiplier", "--budget", "0"], "expected a size above zero"),
         (["bench", "batch", "-t", "merkle", "--config", "no.toml"], "no.toml"),
         (["history", "show", "nothing"], "no run"),
+        (["history", "stast"], "did you mean 'stats'"),
+        (["history", "prune", "--keep", "for ever"], "expected how long ago, as 7d"),
         (["verify", "vk.json", "public.json"], "missing argument 'proof.json'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -160,6 +162,8 @@ def test_help_of_every_command(cuzk: Cuzk) -> None:
         "sim run",
         "history",
         "history show",
+        "history compare",
+        "history export",
         "ui",
     ):
         done = cuzk(*command.split(), "--help")

@@ -48,7 +48,7 @@ def test_runs_are_listed_newest_first_with_their_proofs(history: History, write_
     listed = [(one.run.id, one.proof_count, one.succeeded_count) for one in list_runs(history)]
     assert listed == [(runs[1].id, 2, 2), (runs[2].id, 2, 2), (runs[0].id, 3, 2), (empty.id, 0, 0)]
     assert [one.run for one in list_runs(history, limit=1)] == [runs[1]]
-    assert [one.run for one in list_runs(history, source="sim")] == [runs[2]]
+    assert [one.run for one in list_runs(history, where=db.Filter(source="sim"))] == [runs[2]]
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id(history: History) -> None:

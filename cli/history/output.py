@@ -1,0 +1,62 @@
+"""Answers as tables for people or as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from cli.table import print_parts, table
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its title, and how a row's cell is worded; numbers stand to the right."""
+
+    title: str
+    cell: Callable[[Any], str]
+    right: bool = True
+
+
+def print_rows(rows: Sequence[Any], columns: Sequence[Column], as_json: bool) -> None:
+    """Print dataclasses as a table, or as a JSON array of objects with all of their fields."""
+    if as_json:
+        print_json([asdict(row) for row in rows])
+    elif not rows:
+        print("nothing in the history matches")
+    else:
+        right = tuple(column.title for column in columns if column.right)
+        made = table(*(column.title for column in columns), right=right)
+        for row in rows:
+            made.add_row(*(column.cell(row) for column in columns))
+        print_parts(made)
+
+
+def print_json(value: Any) -> None:
+    """Print a JSON value; moments as UTC in ISO 8601."""
+    print(json.dumps(value, default=_plain, indent=1, allow_nan=False))
+
+
+def seconds(value: float | None) -> str:
+    """Seconds, with more decimals where there is less than one."""
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if value >= 1 or value == 0 else f"{value:.3g}"
+
+
+def percent(value: float) -> str:
+    """A share or a change."""
+    return f"{100 * value:+.1f} %"
+
+
+def local(moment: datetime) -> str:
+    """A moment in the local zone."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return str(value)

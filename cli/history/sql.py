@@ -1,0 +1,43 @@
+"""`cuzk history sql`: a question in SQL."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.history.options import opened
+from cli.options import json_option
+
+if TYPE_CHECKING:
+    from config import Config
+
+
+@click.command(short_help="Ask in SQL; nothing can be changed so.")
+@click.argument("statement", metavar="STATEMENT")
+@json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print the result as CSV.")
+@click.pass_obj
+def sql(config: Config, statement: str, as_json: bool, as_csv: bool) -> None:
+    """Answer an SQL statement, in a transaction that may only read.
+
+    The views history_runs, history_proofs, history_partitions, history_stages, history_waits,
+    history_memory, history_decisions and history_cache keep their names and columns.
+    """
+    from cli.history.output import print_json
+    from cli.table import print_parts, table
+    from db import ask
+
+    with opened(config) as history:
+        answer = ask(history, statement)
+    if as_json:
+        print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
+    elif as_csv:
+        csv.writer(sys.stdout, lineterminator="\n").writerows([answer.columns, *answer.rows])
+    elif answer.columns:
+        made = table(*answer.columns, right=())
+        for row in answer.rows:
+            made.add_row(*("" if value is None else str(value) for value in row))
+        print_parts(made)

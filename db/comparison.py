@@ -1,0 +1,129 @@
+"""Whether one set of times is really another than one before: the mean's change, and how sure it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from db.errors import HistoryError
+from db.filters import EVERYTHING, Filter
+from db.groups import Group, concatenated, groups
+from db.history import History
+from db.statistics import Dimension, grouped_by
+from db.summaries import STAGES
+
+Verdict = Literal["faster", "slower", "noise", "too few"]
+CONFIDENCE = 0.95
+RESAMPLES = 2_000
+MOST_SAMPLED = 1_000  # of more values so many are drawn: the interval is wider then, never too narrow
+FEWEST = 3
+_SEED = 1  # the same question has the same answer
+
+
+@dataclass(frozen=True)
+class Change:
+    """Of a stage's mean seconds: `change` is after over before, less 1; `low` to `high` its 95 % interval.
+
+    "noise" where 0 lies in the interval; "too few" values to say where there are fewer than three.
+    """
+
+    stage: str
+    before_count: int
+    after_count: int
+    before_s: float
+    after_s: float
+    change: float
+    low: float
+    high: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class TrendPoint:
+    """Partitions of a circuit under one version, or of one week or day, and the change since the last."""
+
+    circuit: str
+    point: str
+    count: int
+    mean_s: float
+    p50_s: float
+    change: Change | None
+
+
+def compare_runs(history: History, before_id: str, after_id: str) -> list[Change]:
+    """Each stage of the partitions that succeeded in both runs, those of circuits in both.
+
+    Raises HistoryError where the runs have no circuit in common.
+    """
+    found = groups(history, Filter(state="succeeded"))
+    before, after = ([group for group in found if group.run_id == id_] for id_ in (before_id, after_id))
+    common = {group.circuit for group in before} & {group.circuit for group in after}
+    if not common:
+        raise HistoryError(
+            f"runs {before_id} and {after_id}: no circuit was proved in both; compare runs of one circuit"
+        )
+    sides = [[group for group in side if group.circuit in common] for side in (before, after)]
+    return [change(stage, *(concatenated(side, stage) for side in sides)) for stage in STAGES]
+
+
+def trend(
+    history: History,
+    stage: str = "prove",
+    by: Dimension = "version",
+    where: Filter = EVERYTHING,
+) -> list[TrendPoint]:
+    """For each circuit the points in the order of their first run; partitions that succeeded only."""
+    found = groups(history, replace(where, state="succeeded"))
+    points: list[TrendPoint] = []
+    for (circuit,), of_circuit in sorted(grouped_by(found, ["circuit"]).items()):
+        points += _points(circuit, stage, grouped_by(of_circuit, [by]))
+    return points
+
+
+def change(stage: str, before: NDArray[np.float32], after: NDArray[np.float32]) -> Change:
+    """What became of a stage. The interval is the percentile bootstrap's (Efron 1979) of the difference."""
+    if min(len(before), len(after)) == 0 or before.mean() == 0:
+        return Change(stage, len(before), len(after), _mean(before), _mean(after), 0.0, 0.0, 0.0, "too few")
+    ratio = _mean(after) / _mean(before) - 1
+    low, high = (bound / _mean(before) for bound in _interval(before, after))
+    verdict: Verdict = "slower" if low > 0 else "faster" if high < 0 else "noise"
+    if min(len(before), len(after)) < FEWEST:
+        verdict = "too few"
+    return Change(stage, len(before), len(after), _mean(before), _mean(after), ratio, low, high, verdict)
+
+
+def _points(circuit: str, stage: str, by_point: dict[tuple[str, ...], list[Group]]) -> list[TrendPoint]:
+    values = {point: concatenated(some, stage) for (point,), some in by_point.items()}
+    changes: Sequence[Change | None] = [
+        None, *(change(stage, before, after) for before, after in pairwise(values.values()))
+    ]  # fmt: skip
+    return [
+        TrendPoint(circuit, point, len(seconds), _mean(seconds), _median(seconds), changed)
+        for (point, seconds), changed in zip(values.items(), changes, strict=True)
+    ]
+
+
+def _interval(before: NDArray[np.float32], after: NDArray[np.float32]) -> tuple[float, float]:
+    random = np.random.default_rng(_SEED)
+    means = [_resampled_means(values, random) for values in (before, after)]
+    outside = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(means[1] - means[0], [outside, 100 - outside])
+    return float(low), float(high)
+
+
+def _resampled_means(values: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float64]:
+    some = random.choice(values, MOST_SAMPLED, replace=False) if len(values) > MOST_SAMPLED else values
+    drawn = random.integers(0, len(some), (RESAMPLES, len(some)))
+    means: NDArray[np.float64] = some[drawn].mean(axis=1, dtype=np.float64)
+    return means
+
+
+def _mean(values: NDArray[np.float32]) -> float:
+    return float(values.mean(dtype=np.float64)) if len(values) else 0.0
+
+
+def _median(values: NDArray[np.float32]) -> float:
+    return float(np.median(values)) if len(values) else 0.0

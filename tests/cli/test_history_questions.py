@@ -1,0 +1,175 @@
+"""Each question of `cuzk history`, asked of a small history: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.history import history as command
+from db import MemorySample, Partition, Proof, Run, Stage, list_runs, open_history
+
+START = datetime(2026, 3, 2, 12, tzinfo=UTC)
+Ask = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of five proofs, the second twice as slow, and one that failed."""
+    path = tmp_path_factory.mktemp("history") / "h.db"
+    with open_history(path) as history, history.writer() as writer:
+        for number, (version, prove_s) in enumerate((("1.0", 4.0), ("1.1", 8.0))):
+            run = Run(
+                source="real", name=f"run {number}", code_version=version, state="succeeded", host="box",
+                started_at=START + timedelta(days=number), proof_count=5, budget_bytes=2**30,
+            )  # fmt: skip
+            writer.insert(run)
+            for proof in range(5):
+                write_proof(writer, run, f"merkle <{proof}>", prove_s + proof / 100)
+            for second in range(10):
+                writer.insert(
+                    MemorySample(
+                        run_id=run.id, sequence=second, at_s=second, rss_bytes=second << 26,
+                        reserved_bytes=2**29,
+                    )
+                )  # fmt: skip
+        before = START - timedelta(hours=1)
+        failed = Run(source="real", name="bad", code_version="1.1", state="failed", started_at=before)
+        proof = Proof(
+            run_id=failed.id, name="p", circuit="merkle", state="failed", submitted_s=0.0,
+            error="the disk is full",
+        )  # fmt: skip
+        writer.insert(failed, proof, Partition(proof_id=proof.id, index=0, state="failed"))
+    return path
+
+
+def write_proof(writer: object, run: Run, name: str, prove_s: float) -> None:
+    proof = Proof(
+        run_id=run.id, name=name, circuit="merkle", state="succeeded", submitted_s=0.0, ended_s=prove_s + 1
+    )
+    part = Partition(proof_id=proof.id, index=0, state="succeeded", device="cpu")
+    spans = [("wait", 0.0, 1.0, "memory"), ("prove", 1.0, 1.0 + prove_s, None)]
+    stages = [
+        Stage(partition_id=part.id, sequence=n, name=s, started_s=a, ended_s=b, wait_cause=c)  # type: ignore[arg-type]
+        for n, (s, a, b, c) in enumerate(spans)
+    ]
+    writer.insert(proof, part, *stages)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def ask(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ask:
+    """Ask, in UTC, and expect an answer."""
+    monkeypatch.setenv("CUZK_HISTORY_URL", str(path))
+    monkeypatch.setenv("CUZK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.chdir(tmp_path)
+
+    def asked(*arguments: object) -> Result:
+        return CliRunner().invoke(command, list(map(str, arguments)), catch_exceptions=False)
+
+    return asked
+
+
+def run_ids(path: Path) -> list[str]:
+    with open_history(path) as history:
+        by_name = {summary.run.name: summary.run.id for summary in list_runs(history)}
+    return [by_name["run 0"], by_name["run 1"]]
+
+
+def cells(line: str) -> list[str]:
+    return re.split(r" {2,}", line.strip())
+
+
+def table(result: Result) -> list[list[str]]:
+    assert result.exit_code == 0, result.output
+    return [cells(line) for line in result.output.splitlines()[2:] if line.strip()]
+
+
+def test_runs_are_listed_and_filtered(ask: Ask) -> None:
+    assert [row[2:4] for row in table(ask("list"))] == [
+        ["run 1", "succeeded"], ["run 0", "succeeded"], ["bad", "failed"],
+    ]  # fmt: skip
+    assert [row[2] for row in table(ask("--limit", 1))] == ["run 1"]
+    assert [row[2] for row in table(ask("list", "--state", "failed"))] == ["bad"]
+    assert [row[2] for row in table(ask("list", "--since", "2026-03-03"))] == ["run 1"]
+    assert ask("list", "--host", "nowhere").output == "no run matches\n"
+    newest = json.loads(ask("list", "--json").output)[0]
+    assert (newest["name"], newest["started_at"]) == ("run 1", "2026-03-03T12:00:00+00:00")
+    assert newest["proofs_asked"] == newest["proofs_succeeded"] == 5
+    assert newest["seconds"] == pytest.approx(9.04)
+
+
+def test_statistics(ask: Ask) -> None:
+    rows = {tuple(row[:2]): row[2:] for row in table(ask("stats", "--by", "version", "--circuit", "merkle"))}
+    assert rows["1.0", "prove"] == ["5", "4.02 s", "4.02 s", "4.04 s", "4.04 s", "4.04 s"]
+    (row,) = [r for r in json.loads(ask("stats", "--by", "host", "--json").output) if r["stage"] == "prove"]
+    assert (row["group"], row["count"]) == (["box"], 10)
+    assert ask("stats", "--circuit", "none").output == "nothing in the history matches\n"
+    assert "did you mean 'version'" in ask("stats", "--by", "versoin").output
+
+
+def test_two_runs_are_compared(ask: Ask, path: Path) -> None:
+    first, second = run_ids(path)
+    rows = {row[0]: row[1:] for row in table(ask("compare", first, second))}
+    assert rows["prove"][:3] == ["4.02 s", "8.02 s", "+99.5 %"]
+    assert rows["prove"][-1] == "slower"
+    assert rows["wait"][-1] == "noise"
+    assert table(ask("compare", second, first))[1][-1] == "faster"
+
+
+def test_a_trend_names_the_version_that_is_slower(ask: Ask) -> None:
+    rows = table(ask("trend"))
+    assert [row[:3] for row in rows] == [["merkle", "1.0", "5"], ["merkle", "1.1", "5"]]
+    assert rows[1][-1] == "slower"
+    assert [row[1] for row in table(ask("trend", "--by", "week", "--stage", "wait"))] == ["2026-W10"]
+
+
+def test_failures_and_waits(ask: Ask) -> None:
+    said = ask("failures").output
+    assert ["merkle", "11", "1", "9.1 %", "0", "0"] in [cells(line) for line in said.splitlines()]
+    assert "the disk is full" in said
+    assert table(ask("waits")) == [["merkle", "memory", "10.00 s", "11", "0.909 s"]]
+
+
+def test_sql_reads(ask: Ask) -> None:
+    question = "SELECT proof, seconds FROM history_stages WHERE stage = 'wait' LIMIT 1"
+    assert ask("sql", "--csv", question).output == "proof,seconds\nmerkle <0>,1.0\n"
+    assert json.loads(ask("sql", "--json", question).output) == [{"proof": "merkle <0>", "seconds": 1.0}]
+    assert table(ask("sql", question)) == [["merkle <0>", "1.0"]]
+
+
+def test_a_run_is_drawn(ask: Ask, path: Path, tmp_path: Path) -> None:
+    first, _ = run_ids(path)
+    lines = ask("show", first).output.splitlines()
+    (drawn,) = [line for line in lines if line.startswith("merkle <0>  ") and "P" in line]
+    assert re.fullmatch(r"merkle <0> +·+P+", drawn)
+    assert drawn.count("P") == pytest.approx(4 * drawn.count("·"), abs=2)
+    assert sum("█" in line for line in lines) > 3
+    assert ask("show", first, "--html", tmp_path / "p.html").output.strip() == str(tmp_path / "p.html")
+    page = (tmp_path / "p.html").read_text()
+    bars = re.findall(r'<rect class="prove".*?</rect>', page)
+    assert len(bars) == 5
+    for drawing in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
+        ElementTree.fromstring(drawing)
+    assert "merkle &lt;0&gt;" in page
+    assert not re.search(r"(src|href)=|url\(|http", page)
+    assert json.loads(ask("show", first, "--json").output)["each_proof"][0]["prove_s"] == 4.0
+
+
+def test_runs_go_from_one_history_to_another(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: Path
+) -> None:
+    assert ask("export", tmp_path / "runs").output == f"3 runs in {tmp_path}/runs\n"
+    monkeypatch.setenv("CUZK_HISTORY_URL", str(tmp_path / "another.db"))
+    for source in (tmp_path / "runs", path):
+        assert f"{source}: 3 runs, now in {tmp_path}/another.db" in ask("import", source).output
+    assert len(table(ask("list"))) == 3
+    assert "deleted 3 runs" in ask("prune", "--keep", "2026-03-10").output
+    assert "before" in ask("vacuum").output
+    assert ask("list").output.startswith("no runs yet in ")
