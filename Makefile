@@ -1,6 +1,6 @@
 # make demo   a batch of three proofs, end to end        make test   lint, types and tests
 # make lock   pin the dependencies again                 make clean  remove what these made
-# make test-gpu   the kernels for GPUs, on a device (pip install cuzk[gpu])
+# make test-gpu   kernels, prover and engine on a GPU (pip install cuzk[gpu])
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:

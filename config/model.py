@@ -35,6 +35,18 @@ def _count_or_auto(value: object) -> int | str:
     raise ConfigError(f'found {value!r}, expected a whole number of 0 or more, or "auto"')
 
 
+def _devices(value: object) -> object:
+    if value in ([], "auto"):
+        return "auto"
+    if value in ("all", "none") or (isinstance(value, list) and _are_different_counts(value)):
+        return value
+    raise ConfigError(f'found {value!r}, expected different ordinals such as [0, 1], "auto", "all" or "none"')
+
+
+def _are_different_counts(values: list[object]) -> bool:
+    return all(type(each) is int and each >= 0 for each in values) and len(set(values)) == len(values)
+
+
 def _duration(value: object) -> float:
     if not isinstance(value, str | int | float):
         raise ConfigError(f'found {value!r}, expected a duration such as "5m"')
@@ -99,12 +111,15 @@ class MemoryConfig(_Section):
 
 
 class GpusConfig(_Section):
-    """`devices`: ordinals, empty for all. `gpu_threads`: CPU threads of proving, 0 for all processors.
+    """What proves. `devices`: the GPUs' ordinals, "all", or "none" for the processors.
 
-    `cores`: the processors that these threads keep to, empty for all.
+    "auto", as the empty list, is all GPUs that can be used, or the processors where there are none.
+    `device_memory`: how much of each GPU's may be used; "auto": all but a twentieth, or 1 GiB if that is
+    more. `gpu_threads`: CPU threads of proving, 0 for all processors; `cores`: what they keep to, empty: all.
     """
 
-    devices: list[CountOrAuto] = []
+    devices: Annotated[list[int] | Literal["auto", "all", "none"], BeforeValidator(_devices)] = "auto"
+    device_memory: Annotated[int | Literal["auto"], BeforeValidator(_budget)] = "auto"
     gpu_threads: CountOrAuto = 0
     gpu_workers_per_device: Count = 2
     cores: list[CountOrAuto] = []

@@ -18,7 +18,7 @@ from engine.calculator_size import compiled_bytes, inputs_bytes, instance_bytes
 from engine.catalog import CircuitSpec
 from engine.errors import EngineError
 from engine.limits import threads
-from groth16 import sizes
+from groth16 import device_sizes, sizes
 from groth16.circuit_check import check_circuit
 from groth16.errors import InputError
 from groth16.inputs import read_inputs
@@ -105,7 +105,8 @@ def open_circuit(spec: CircuitSpec) -> OpenCircuit:
             instance_bytes(spec.wasm) + inputs_bytes(spec.inputs) + sizes.witness_bytes(header)
         )
         phase1_bytes = max(phase1_bytes, calculation_bytes - phase2_bytes)
-    shape = Circuit(spec.name, tuple(entries), phase1_bytes, phase2_bytes)
+    device_bytes = device_sizes.key_bytes(header) + device_sizes.working_bytes(header)
+    shape = Circuit(spec.name, tuple(entries), phase1_bytes, phase2_bytes, device_bytes)
     return OpenCircuit(spec, header, shape, f"srs:{key}", f"pce:{key}", calculator_key, loaders)
 
 

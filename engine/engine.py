@@ -10,6 +10,7 @@ from db import RunState, new_id
 from engine import running
 from engine.allocator import give_back_freed_memory
 from engine.circuit import open_circuit
+from engine.devices import Devices
 from engine.ends import ActiveProof, wording
 from engine.errors import EngineError, ProofCancelled, Rejected
 from engine.executor import Executor
@@ -68,11 +69,14 @@ class Engine:
     def _start(self) -> None:
         give_back_freed_memory()
         start_s = asyncio.get_running_loop().time()
+        devices = Devices(self._limits)
         if self._ledger is not None:
             self._ledger.join()
         self._pools = Pools(self._config, self._limits)
         timeouts = self._config.timeouts
-        self._executor = Executor(self._policy, self._pools, self._recorder, start_s, timeouts, self._ledger)
+        self._executor = Executor(
+            self._policy, self._pools, devices, self._recorder, start_s, timeouts, self._ledger
+        )
         self._recorder.run_started(self._labels, self._config, self._limits, self._policy.name)
         self._executor.start()
         self._monitor = MemoryMonitor(

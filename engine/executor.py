@@ -3,17 +3,16 @@
 import asyncio
 import logging
 import threading
-from collections import defaultdict
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from config import TimeoutsConfig
 from engine.caches import Caches, Loader
+from engine.devices import Devices
 from engine.dispatch import Dispatcher
 from engine.ends import ActiveProof, Ends, wording
 from engine.errors import Rejected
 from engine.freeing import Watched, clear_frames
-from engine.in_flight import InFlight
 from engine.ledger import Ledger
 from engine.metrics import Metrics
 from engine.partition import PartitionRun, limited
@@ -27,6 +26,7 @@ from policy import (
     Cancel,
     Complete,
     Decision,
+    DeviceOutOfMemory,
     Entry,
     Event,
     Evict,
@@ -64,6 +64,7 @@ class Executor:
         self,
         policy: Policy,
         pools: Pools,
+        devices: Devices,
         recorder: Recorder,
         start_s: float,
         timeouts: TimeoutsConfig,
@@ -73,8 +74,8 @@ class Executor:
         self.dispatcher = Dispatcher(policy, self, start_s, self._broken)
         self._policy = policy
         self._share = ledger and Share(ledger, policy, self.dispatcher.send, self.dispatcher.now_s)
-        self._pools, self._recorder, self._timeouts = pools, recorder, timeouts
-        self._in_flight: defaultdict[str, InFlight] = defaultdict(InFlight)  # by device
+        self._pools, self._devices = pools, devices
+        self._recorder, self._timeouts = recorder, timeouts
         self.metrics = Metrics()
         self._timeline = Timeline(policy, recorder, self.metrics)
         self._ends = Ends(self.proofs, self._timeline, recorder, self.metrics)
@@ -116,6 +117,7 @@ class Executor:
         self.dispatcher.cancel_timer()
         self._caches.clear()
         self._runs.clear()  # none but after a mistake of ours
+        self._devices.close()
         if self._share:
             self._share.close()
 
@@ -157,10 +159,11 @@ class Executor:
             case Load(entry):
                 self._spawn(self._load(entry))
             case Synthesize(partition):
-                self._runs[partition] = self._new_run(partition)
-                self._work(partition, self._runs[partition].synthesize())
+                run = self._runs[partition] = self._new_run(partition)
+                evaluate = not self._devices.evaluate(run.work.header)
+                self._work(partition, run.synthesize(evaluate))
             case Prove(partition, device):
-                self._work(partition, self._runs[partition].prove(self._in_flight[device]))
+                self._work(partition, self._runs[partition].prove(self._devices[device]))
             case Complete(job_id):
                 self._ends.complete(job_id, at_s)
             case Fail(job_id, why):
@@ -212,7 +215,7 @@ class Executor:
             await self._give_up(partition, error)
             return
         self._busy.discard(partition)
-        if isinstance(event, Verified):
+        if isinstance(event, Verified | DeviceOutOfMemory):  # it holds nothing any more
             self._forget(partition)
         self.dispatcher.send(event)
 

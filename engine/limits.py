@@ -13,8 +13,9 @@ import psutil
 from config import format_size
 from engine import cgroup
 from engine.errors import EngineError
+from engine.gpus import proving_devices
 from engine.ledger import others_resident_bytes
-from policy import Device, Limits
+from policy import Limits
 
 if TYPE_CHECKING:
     from config import Config
@@ -76,10 +77,6 @@ def policy_limits(config: Config, found: Memory | None = None) -> Limits:
 
     found: the memory, where it is not this machine's as it is now.
     """
-    if config.gpus.devices:
-        raise EngineError(
-            f"gpus.devices is {config.gpus.devices}, but proofs are made on the CPU; leave it empty"
-        )
     _check_cores("synthesis.cores", config.synthesis.cores)
     _check_cores("gpus.cores", config.gpus.cores)
     pipeline, scheduler = config.pipeline, config.scheduler
@@ -89,7 +86,7 @@ def policy_limits(config: Config, found: Memory | None = None) -> Limits:
     return Limits(
         budget_bytes=budget_bytes(config, found or _memory_with_shared(config)),
         synthesis_slots=slots,
-        devices=(Device("cpu", workers=config.gpus.gpu_workers_per_device, memory_bytes=None),),
+        devices=proving_devices(config),
         synthesis_lookahead=lookahead if pipeline.enabled else 0,
         eviction_min_idle_s=config.memory.eviction_min_idle,
         lookahead_bytes=None if lookahead_bytes == "auto" else lookahead_bytes,

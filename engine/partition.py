@@ -1,27 +1,32 @@
 """What one partition goes through, as coroutines: they wait for threads and hold no array themselves."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from config import TimeoutsConfig
 from engine import diagnosis, stages
 from engine.caches import Caches
 from engine.circuit import OpenCircuit
+from engine.devices import ProvingDevice
 from engine.errors import StageTimeout
 from engine.freeing import clear_frames
-from engine.in_flight import InFlight
-from engine.loading import LoadedKey, LoadedMatrices
 from engine.outputs import Outputs
 from engine.pools import Pools
 from engine.proofs import Stage
+from engine.proving import Proving
 from engine.work import Work
 from groth16.errors import VerificationFailed
-from groth16.verification_key import VerificationKey
-from groth16.witness_calculator import WitnessCalculator
+from kernels.cuda.errors import OutOfDeviceMemory
 from kernels.stop_flag import StopFlag
-from policy import Event, Measured, PartitionId, Proved, QuotientDone, Synthesized, Verified
+from policy import DeviceOutOfMemory, Event, Measured, PartitionId, Proved, Synthesized, Verified
+
+if TYPE_CHECKING:
+    from groth16.witness_calculator import WitnessCalculator
 
 log = logging.getLogger("cuzk.engine")
 
@@ -44,72 +49,41 @@ class PartitionRun:
         self._circuit, self._outputs = circuit, outputs
         self._caches, self._pools = caches, pools
         self._timeouts, self._send = timeouts, send
+        self._proving = Proving(partition, self.work, circuit, caches, pools, send)
 
-    async def synthesize(self) -> Event:
-        """Witness, then a, b and c."""
+    async def synthesize(self, evaluate: bool) -> Event:
+        """Witness, then a, b and c; without `evaluate` the device that proves makes them."""
         circuit, work = self._circuit, self.work
         with limited("synthesize", self._timeouts.synthesize, work.stop):
             compute = circuit.witness_source(self._calculator(), work.stop)
             run = self._pools.synthesis(work.stop.is_set)
             await self._pools.blocking(stages.witness, work, compute, run)
             del compute
-            await self._evaluate()
+            if evaluate:
+                await self._proving.evaluate()
         return Synthesized(self.partition)
 
-    async def prove(self, in_flight: InFlight) -> Event:
-        """Quotient, proof, and the check by pairing; tells of each on the way.
-
-        One that runs out of memory while others prove is tried again with fewer of them.
-        """
-        verification_key = self._caches.get(self._circuit.srs_key, LoadedKey).verification_key
-        with limited("prove", self._timeouts.prove, self.work.stop):
-            while not await self._has_proved(in_flight):
-                pass
-        self._send(Measured(self.partition, self.work.measured_bytes))
+    async def prove(self, device: ProvingDevice) -> Event:
+        """The proof and its check by pairing; tells of each on the way."""
+        try:
+            with limited("prove", self._timeouts.prove, self.work.stop):
+                by_processors = await self._proving.prove(device)
+        except OutOfDeviceMemory as error:
+            clear_frames(error)
+            log.warning("%s: %s", self.partition, error)
+            await self._pools.blocking(self.work.release().wait_until_free)
+            return DeviceOutOfMemory(self.partition)
+        if by_processors:  # those have to be able to stand in for a GPU, so its partitions teach nothing
+            self._send(Measured(self.partition, self.work.measured_bytes))
         self._send(Proved(self.partition))
         with limited("verify", self._timeouts.verify, self.work.stop):
-            await self._verify(verification_key)
+            await self._verify()
         return Verified(self.partition)
 
-    async def _has_proved(self, in_flight: InFlight) -> bool:
-        """Whether the proof is there now; if not, there was not enough memory for so many at once."""
-        async with in_flight.turn(self.work.stop):
-            try:
-                await self._make_quotient()
-                await self._make_proof()
-            except MemoryError as error:
-                if not in_flight.lower():
-                    raise
-                clear_frames(error)
-                text = "%s ran out of memory beside %d others; it is tried again, with at most %d at once"
-                log.warning(text, self.partition, in_flight.count - 1, in_flight.limit)
-                return False
-        return True
-
-    async def _make_quotient(self) -> None:
-        work = self.work
-        if work.scalars is not None:  # made before the memory was short
-            return
-        if work.evaluations is None:  # they were used up
-            await self._evaluate()
-        domain = self._caches.get(self._circuit.pce_key, LoadedMatrices).domain
-        await self._pools.blocking(stages.quotient, work, domain, self._pools.proving(work.stop.is_set))
-        self._send(QuotientDone(self.partition))
-
-    async def _make_proof(self) -> None:
-        key = self._caches.get(self._circuit.srs_key, LoadedKey).proving_key
-        run = self._pools.proving(self.work.stop.is_set)
-        await self._pools.blocking(stages.prove, self.work, key, run)
-
-    async def _evaluate(self) -> None:
-        matrices = self._caches.get(self._circuit.pce_key, LoadedMatrices).matrices
-        run = self._pools.synthesis(self.work.stop.is_set)
-        await self._pools.blocking(stages.synthesize, self.work, matrices, run)
-
-    async def _verify(self, verification_key: VerificationKey) -> None:
+    async def _verify(self) -> None:
         work = self.work
         try:
-            await self._pools.blocking(stages.verify, work, verification_key)
+            await self._proving.verify()
         except VerificationFailed as error:
             raise await self._pools.blocking(diagnosis.explain, self._circuit, error) from error
         assert work.proof is not None, "a verified proof is there"
@@ -117,7 +91,11 @@ class PartitionRun:
 
     def _calculator(self) -> WitnessCalculator | None:
         key = self._circuit.calculator_key
-        return None if key is None else self._caches.get(key, WitnessCalculator)
+        if key is None:
+            return None
+        from groth16.witness_calculator import WitnessCalculator
+
+        return self._caches.get(key, WitnessCalculator)
 
 
 @contextmanager

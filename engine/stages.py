@@ -4,11 +4,15 @@ Each takes the Work, blocks, and spreads its kernels over threads by `run`; a `r
 raises `Stopped` between two chunks once it is to end. Memory that a stage is to free is gone when it returns.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from engine.freeing import Watched
 from engine.work import Work
 from groth16.matrices import Matrices
+from groth16.prover import blind
 from groth16.prover import prove as prove_points
 from groth16.quotient import quotient as quotient_scalars
 from groth16.synthesis import synthesize as synthesize_rows
@@ -19,6 +23,9 @@ from groth16.zkey import ProvingKey, check_pair
 from kernels.cpu.ntt import Domain
 from kernels.encoding import limbs_to_ints
 from kernels.parallel import Run, serial
+
+if TYPE_CHECKING:
+    from engine.gpu import Gpu
 
 
 def witness(work: Work, compute: Callable[[], Witness], run: Run = serial) -> None:
@@ -62,6 +69,18 @@ def prove(work: Work, key: ProvingKey, run: Run) -> None:
     with work.measuring():
         work.proof = prove_points(key, work.witness, work.scalars, run)
     work.release().wait_until_free()
+
+
+def prove_on_gpu(work: Work, gpu: Gpu, entry_key: str, key: ProvingKey, matrices: Matrices, run: Run) -> None:
+    """Make the proof from the witness, or from a and b where they were made, and keep all that was there.
+
+    Raises OutOfDeviceMemory, and DeviceLost, after which the device must not be used any more.
+    """
+    work.check_stop()
+    assert work.witness is not None, "the witness comes first"
+    with work.measuring():
+        sums = gpu.sums(entry_key, key, matrices, work.witness, work.evaluations, run)
+        work.proof = blind(key, sums)
 
 
 def verify(work: Work, vk: VerificationKey) -> None:

@@ -8,8 +8,10 @@ from engine.proofs import Progress, Stage
 from engine.recorder import Recorder
 from engine.waits import Waits
 from policy import (
+    TERMINAL,
     Admit,
     Decision,
+    DeviceOutOfMemory,
     Event,
     Failed,
     Loaded,
@@ -30,6 +32,7 @@ from policy import (
 
 # Loading is a stage of its own; these are the waits between stages.
 WAITS = frozenset(WaitCause) - {WaitCause.LOAD}
+LIVE = frozenset(PartitionState) - set(TERMINAL)
 WAITING: frozenset[StageName] = frozenset({"wait", "load", "queue"})
 
 
@@ -85,6 +88,8 @@ class Timeline:
                 self._finish(partition, "synthesize", at_s)
                 self._enter(partition, "queue", at_s)
                 self._note_wait(partition)
+            case DeviceOutOfMemory(partition):
+                self._come_again(partition, at_s)
             case Proved(partition):
                 self._finish(partition, "prove", at_s)
                 self._start(partition, "verify", at_s)
@@ -93,6 +98,13 @@ class Timeline:
                 self._end(partition, at_s, "succeeded")
             case Failed(partition, why):
                 self._end(partition, at_s, "failed", why)
+
+    def _come_again(self, partition: PartitionId, at_s: float) -> None:
+        """Its device's memory was too little for it beside others; alone there, it has failed."""
+        if any(self._is(partition, state) for state in LIVE):
+            self._enter(partition, "wait", at_s)
+        else:
+            self._end(partition, at_s, "failed", "the device's memory was too little for it")
 
     def _decided(self, decision: Decision, at_s: float) -> None:
         match decision:
@@ -119,7 +131,7 @@ class Timeline:
             self._enter(partition, "wait", at_s)
 
     def _no_longer_loading(self) -> list[PartitionId]:
-        gone = [each for each in self._loading if not self._is_loading(each)]
+        gone = [each for each in self._loading if not self._is(each, PartitionState.LOADING)]
         self._loading = [each for each in self._loading if each not in gone]
         return gone
 
@@ -152,8 +164,8 @@ class Timeline:
         except KeyError:  # its job has just ended
             return
 
-    def _is_loading(self, partition: PartitionId) -> bool:
+    def _is(self, partition: PartitionId, state: PartitionState) -> bool:
         try:
-            return self._policy.state(partition) is PartitionState.LOADING
+            return self._policy.state(partition) is state
         except KeyError:  # its job has just ended
             return False

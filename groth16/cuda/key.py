@@ -34,7 +34,7 @@ class DeviceKey:
 
 
 def upload_key(key: ProvingKey, matrices: Matrices, uploader: Uploader, run: Run) -> DeviceKey:
-    """Send a key to the device that is active; takes `sizes.device_key_bytes` there at most.
+    """Send a key to the device that is active; takes `device_sizes.key_bytes` there at most.
 
     Raises OutOfDeviceMemory, DeviceLost, Stopped, and ValueError for a domain of less than 8.
     """

@@ -27,7 +27,7 @@ class Workspace:
 
     @property
     def held_bytes(self) -> int:
-        return sum(array.nbytes for array in self._arrays.values())
+        return sum(array.nbytes for array in list(self._arrays.values()))  # other threads may add some
 
     def release(self) -> None:
         self._arrays.clear()

@@ -60,7 +60,7 @@ def test_every_value_has_a_default(tmp_path: Path) -> None:
     assert config.memory.safety_margin == 5 * 2**30
     assert config.memory.eviction_min_idle == 300.0
     assert (config.gpus.devices, config.gpus.gpu_workers_per_device, config.scheduler.max_batch_size) == (
-        [],
+        "auto",
         2,
         1,
     )
@@ -79,6 +79,7 @@ def test_the_file_of_cuzk_is_read_as_it_is() -> None:
     }
     assert config.gpus.model_dump() == {
         "devices": [0, 1],
+        "device_memory": "auto",
         "gpu_threads": 32,
         "gpu_workers_per_device": 1,
         "cores": [],
@@ -178,8 +179,11 @@ WRONG = [
     ("memory.eviction_min_idle = []", "memory.eviction_min_idle: found [], expected a duration"),
     ("synthesis.threads = '4'", 'synthesis.threads: found "4", expected a whole number'),
     ("gpus.gpu_threads = -1", "gpus.gpu_threads: found -1, expected 0 or more"),
-    ("gpus.devices = 'all'", 'gpus.devices: found "all", expected a list such as [0, 1]'),
-    ("gpus.devices = [0, -1]", "gpus.devices.1: found -1, expected 0 or more"),
+    ("gpus.devices = 'some'", "gpus.devices: found 'some', expected different ordinals such as [0, 1]"),
+    ("gpus.devices = [0, -1]", "gpus.devices: found [0, -1], expected different ordinals"),
+    ("gpus.devices = [1, 1]", "gpus.devices: found [1, 1], expected different ordinals"),
+    ("gpus.devices = 0", "gpus.devices: found 0, expected different ordinals"),
+    ("gpus.device_memory = 0", "gpus.device_memory: found 0, expected a size above zero"),
     ("pipeline.enabled = 1", "pipeline.enabled: found 1, expected true or false"),
     (
         "logging.level = 'loud'",

@@ -17,6 +17,7 @@ from groth16.verifier import verify
 from groth16.witness import read_witness
 from groth16.zkey import read_proving_key
 from kernels.cpu.ntt import domain_of
+from kernels.cuda import warmup
 from kernels.cuda.device import Device
 from kernels.cuda.memory import Workspace
 from kernels.cuda.transfer import Uploader
@@ -132,3 +133,10 @@ def test_all_at_infinity_is_nothing():
         sent = upload_points(np.zeros((3, 2, 4), np.uint64), uploader, serial)
         scalars = uploader.to_device(ints_to_limbs(range(3), 4), serial)
         assert not multiply_points(BN254.fr, BN254.g1, sent, scalars, Workspace()).any()
+
+
+@needs_device
+@pytest.mark.parametrize("curve", CURVES.values(), ids=str)
+def test_compiling_ahead_leaves_nothing_to_compile(curve):
+    for step in warmup.STEPS.values():
+        step(curve)

@@ -99,7 +99,7 @@ def test_who_waits_for_a_turn_can_be_cancelled(
 
     async def steps() -> None:
         async with Engine(CONFIG, limits_for(multiplier, 2)) as running:
-            running._executor._in_flight["cpu"].limit = 1
+            running._executor._devices["cpu"].in_flight.limit = 1
             first, second = (
                 running.submit(ProofRequest(multiplier, name, tmp_path / name)) for name in ("a", "b")
             )

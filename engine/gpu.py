@@ -1,0 +1,184 @@
+"""One GPU that proves: which keys lie in its memory, and whose turn it is to compute.
+
+Importing it loads CUDA. Several threads prove at once on a device: one computes, and owns the scratch memory
+meanwhile; another sends its arrays there or turns sums into a proof.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from config import format_size
+from engine.errors import EngineError
+from groth16 import device_sizes
+from groth16.cuda.key import DeviceKey, upload_key
+from groth16.cuda.prover import DeviceInputs, multiply_all, upload_inputs
+from groth16.matrices import Matrices
+from groth16.prover import Sums
+from groth16.synthesis import Evaluations
+from groth16.witness import Witness
+from groth16.zkey import ProvingKey
+from kernels.cuda.device import Device
+from kernels.cuda.memory import Workspace
+from kernels.cuda.transfer import Uploader
+from kernels.parallel import Run, check_stop
+
+log = logging.getLogger("cuzk.engine")
+
+TURN_S = 0.05  # how often one who waits for its turn looks whether it is to stop
+
+
+class _Lane:
+    """What a partition has for itself on the device: pinned buffers, and the arrays that it brings."""
+
+    def __init__(self) -> None:
+        self.uploader, self.arrays = Uploader(), Workspace()
+
+
+@dataclass
+class _Resident:
+    """A key on the device. `users`: partitions that prove with it now."""
+
+    key: DeviceKey
+    size_bytes: int
+    users: int = 0
+
+
+class Gpu:
+    """Safe to use from several threads. What it holds on the device stays within `memory_bytes`.
+
+    Whoever proves has reserved the key's bytes and a working set; keys that nobody uses stay as long as
+    there is room, and the least recently used goes first.
+    """
+
+    def __init__(self, ordinal: int, memory_bytes: int) -> None:
+        self._device, self.memory_bytes = Device(ordinal), memory_bytes
+        self.name = self._device.name
+        self._keys: dict[str, _Resident] = {}  # least recently used first
+        self._idle_lanes: list[_Lane] = []
+        self._lanes: list[_Lane] = []
+        self._scratch = Workspace()
+        self._changing = threading.RLock()  # of keys and lanes; held while a key is sent
+        self._computing = threading.Lock()
+
+    def sums(
+        self,
+        entry_key: str,
+        key: ProvingKey,
+        matrices: Matrices,
+        witness: Witness,
+        evaluations: Evaluations | None,
+        run: Run,
+    ) -> Sums:
+        """The proof's sums, of a witness and, where the host has made them, a and b.
+
+        entry_key: names the key's content. Raises OutOfDeviceMemory, DeviceLost, after which the device must
+        not be used any more, and Stopped.
+        """
+        with (
+            self._device.active(),
+            self._lane() as lane,
+            self._resident(entry_key, key, matrices, lane, run) as device_key,
+        ):
+            inputs = upload_inputs(witness, evaluations, lane.uploader, lane.arrays, run)
+            return self._compute(device_key, inputs, run)
+
+    def holds(self, entry_key: str) -> bool:
+        """Whether the key lies in the device's memory."""
+        return entry_key in self._keys
+
+    def held_bytes(self) -> int:
+        """What is held on the device now, in use or not."""
+        with self._changing:
+            keys_bytes = sum(each.size_bytes for each in self._keys.values())
+            arrays_bytes = sum(lane.arrays.held_bytes for lane in self._lanes)
+            return keys_bytes + arrays_bytes + self._scratch.held_bytes
+
+    def free_bytes(self) -> int:
+        """Of the device's memory, by whomever it is used."""
+        with self._device.active():
+            return self._device.free_bytes()
+
+    def close(self) -> None:
+        """Give back everything. Nobody may be proving."""
+        with self._device.active():
+            self._keys.clear()
+            self._lanes.clear()
+            self._idle_lanes.clear()
+            self._scratch.release()
+            self._device.free_bytes()
+
+    def _compute(self, key: DeviceKey, inputs: DeviceInputs, run: Run) -> Sums:
+        while not self._computing.acquire(timeout=TURN_S):
+            check_stop(run)
+        try:
+            return multiply_all(key, inputs, self._scratch, run)
+        finally:
+            self._computing.release()
+
+    @contextmanager
+    def _lane(self) -> Iterator[_Lane]:
+        with self._changing:
+            if not self._idle_lanes:
+                lane = _Lane()
+                self._lanes.append(lane)
+                self._idle_lanes.append(lane)
+            lane = self._idle_lanes.pop()
+        try:
+            yield lane
+        finally:
+            with self._changing:
+                self._idle_lanes.append(lane)
+
+    @contextmanager
+    def _resident(
+        self, entry_key: str, key: ProvingKey, matrices: Matrices, lane: _Lane, run: Run
+    ) -> Iterator[DeviceKey]:
+        """The key on the device, sent there if need be, and not dropped inside the block."""
+        with self._changing:
+            resident = self._keys.pop(entry_key, None)
+            key_bytes, working_bytes = (
+                device_sizes.key_bytes(key.header),
+                device_sizes.working_bytes(key.header),
+            )
+            self._make_room(working_bytes + (key_bytes if resident is None else resident.size_bytes), lane)
+            if resident is None:
+                log.info("sending %s, %s, to %s", entry_key, format_size(key_bytes), self.name)
+                resident = _Resident(upload_key(key, matrices, lane.uploader, run), key_bytes)
+            self._keys[entry_key] = resident
+            resident.users += 1
+        try:
+            yield resident.key
+        finally:
+            with self._changing:
+                resident.users -= 1
+
+    def _make_room(self, size_bytes: int, lane: _Lane) -> None:
+        """Give back what nobody uses until there is room: scratch memory first, then keys."""
+        if self.held_bytes() + size_bytes <= self.memory_bytes:
+            return
+        for each in (lane, *self._idle_lanes):
+            each.arrays.release()
+        if self._computing.acquire(blocking=False):
+            self._scratch.release()
+            self._computing.release()
+        for entry_key in [name for name, each in self._keys.items() if not each.users]:
+            if self.held_bytes() + size_bytes <= self.memory_bytes:
+                break
+            log.info("dropping %s from %s", entry_key, self.name)
+            del self._keys[entry_key]
+        self._device.free_bytes()
+
+
+def open_gpu(name: str, memory_bytes: int) -> Gpu:
+    """The device, after a look that it answers. Raises EngineError where it does not."""
+    gpu = Gpu(int(name.removeprefix("gpu")), memory_bytes)
+    try:
+        gpu.free_bytes()
+    except Exception as error:
+        raise EngineError(f"{name} cannot be used: {error}; see gpus.devices") from error
+    return gpu

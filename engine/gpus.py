@@ -1,0 +1,118 @@
+"""The GPUs of this machine, asked of the driver's library alone: no CUDA package, no compiler is loaded."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from config import format_size
+from engine.errors import EngineError
+from policy import Device
+
+if TYPE_CHECKING:
+    from config import Config
+
+LIBRARY = "libcuda.so.1"
+PACKAGE = "numba_cuda"  # what the extra installs
+INSTALL = "pip install 'cuzk[gpu]'"
+LEAST_MARGIN_BYTES = 1 << 30  # of a GPU's memory for the driver, the kernels and their stacks
+_NAME_BYTES = 128
+
+
+@dataclass(frozen=True)
+class GpuInfo:
+    """What the driver says of a GPU. `ordinal`: its number among those that this process may use."""
+
+    ordinal: int
+    name: str
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Gpus:
+    """The GPUs that can be used, or in one sentence why there are none."""
+
+    found: tuple[GpuInfo, ...]
+    why_none: str | None = None
+
+
+def proving_devices(config: Config, gpus: Gpus | None = None) -> tuple[Device, ...]:
+    """What proves under these settings: GPUs, or the processors. EngineError for a GPU that is not there.
+
+    gpus: what there is, where it is not to be asked for.
+    """
+    wanted, workers = config.gpus.devices, config.gpus.gpu_workers_per_device
+    gpus = gpus or (Gpus(()) if wanted == "none" else usable_gpus())
+    chosen = gpus.found
+    if isinstance(wanted, list):
+        by_ordinal = {gpu.ordinal: gpu for gpu in gpus.found}
+        if missing := [ordinal for ordinal in wanted if ordinal not in by_ordinal]:
+            why = gpus.why_none or f"there are {', '.join(map(str, by_ordinal))}"
+            raise EngineError(f"gpus.devices names GPU {missing[0]}, but {why}")
+        chosen = tuple(by_ordinal[ordinal] for ordinal in wanted)
+    elif wanted == "all" and not chosen:
+        raise EngineError(f'gpus.devices is "all", but {gpus.why_none}; use "auto" or "none"')
+    if not chosen:
+        return (Device("cpu", workers),)
+    return tuple(Device(f"gpu{gpu.ordinal}", workers, _usable_bytes(config, gpu)) for gpu in chosen)
+
+
+def _usable_bytes(config: Config, gpu: GpuInfo) -> int:
+    asked = config.gpus.device_memory
+    if asked == "auto":
+        return gpu.memory_bytes - max(gpu.memory_bytes // 20, LEAST_MARGIN_BYTES)
+    if asked > gpu.memory_bytes:
+        raise EngineError(
+            f"gpus.device_memory is {format_size(asked)}, but GPU {gpu.ordinal}, {gpu.name}, has "
+            f"{format_size(gpu.memory_bytes)}"
+        )
+    return asked
+
+
+class _DriverError(Exception):
+    pass
+
+
+def usable_gpus(load: Callable[[str], Any] = ctypes.CDLL) -> Gpus:
+    """The GPUs that proofs can be made on: the driver shows them, and the extra is installed."""
+    gpus = visible_gpus(load)
+    if gpus.found and importlib.util.find_spec(PACKAGE) is None:
+        names = ", ".join(gpu.name for gpu in gpus.found)
+        return Gpus((), f"there is {names}, but no package {PACKAGE}: {INSTALL}")
+    return gpus
+
+
+def visible_gpus(load: Callable[[str], Any] = ctypes.CDLL) -> Gpus:
+    """The GPUs that the driver shows this process."""
+    try:
+        library = load(LIBRARY)
+    except OSError:
+        return Gpus((), f"there is no {LIBRARY}, which comes with NVIDIA's driver")
+    try:
+        found = _ask(library)
+    except _DriverError as error:
+        return Gpus((), str(error))
+    return Gpus(found, None if found else "the driver shows no GPU")
+
+
+def _ask(library: Any) -> tuple[GpuInfo, ...]:
+    def call(name: str, *arguments: Any) -> None:
+        if code := getattr(library, name)(*arguments):
+            text = ctypes.c_char_p()
+            library.cuGetErrorName(code, ctypes.byref(text))
+            raise _DriverError(f"the driver's {name} fails with {(text.value or b'an error').decode()}")
+
+    count, device = ctypes.c_int(), ctypes.c_int()
+    name, memory_bytes = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_size_t()
+    call("cuInit", 0)
+    call("cuDeviceGetCount", ctypes.byref(count))
+    found = []
+    for ordinal in range(count.value):
+        call("cuDeviceGet", ctypes.byref(device), ordinal)
+        call("cuDeviceGetName", name, _NAME_BYTES, device)
+        call("cuDeviceTotalMem_v2", ctypes.byref(memory_bytes), device)
+        found.append(GpuInfo(ordinal, name.value.decode(errors="replace"), memory_bytes.value))
+    return tuple(found)

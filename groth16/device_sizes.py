@@ -1,0 +1,33 @@
+"""As `sizes`, of a device with memory of its own, where the kernels are those of `kernels.cuda`."""
+
+from __future__ import annotations
+
+from groth16 import sizes
+
+LEAST_DOMAIN = 8  # that a device can transform
+MOST_ENTRIES = 1 << 28  # of a sum sorted at once, see `kernels.cuda.msm`
+TASKS = 1 << 18
+
+
+def key_bytes(key: sizes.KeyCounts) -> int:
+    """The key in a device's memory: SRS, matrices and roots. Less if it has points at infinity."""
+    return sizes.srs_bytes(key) + sizes.pce_bytes(key)
+
+
+def working_bytes(key: sizes.KeyCounts) -> int:
+    """What a partition takes there beside the key: the witness, a, b and c, and the largest sum's memory."""
+    return sizes.witness_bytes(key) + 3 * key.domain_size * sizes.SCALAR_BYTES + msm_bytes(key)
+
+
+def msm_bytes(key: sizes.KeyCounts) -> int:
+    """Working memory of a sum in G2 on a device, from above.
+
+    For each scalar and window 12 bytes of digits and entries; 32 windows or fewer, but for few scalars. A
+    bucket for about 32 scalars in each window, with those that weigh them an eighth more, and two points for
+    each task; in XYZZ coordinates, twice an affine point.
+    """
+    scalars = max(key.n_variables, key.domain_size, 1 << 12)
+    windows = max(1, min(32, MOST_ENTRIES // scalars))
+    buckets = windows * min(max(scalars // 32, 1 << 9), 1 << 21)
+    point_bytes = 2 * key.curve.g2.point_bytes
+    return 12 * windows * scalars + (buckets * 9 // 8 + 2 * TASKS) * point_bytes

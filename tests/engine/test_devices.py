@@ -1,0 +1,215 @@
+"""A GPU that fails in every way it can: no proof is lost by it, and no device blamed that is not at fault."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import CircuitSpec, Engine, ProofCancelled, ProofFailed, ProofRequest, devices, stages
+from groth16.prover import Sums, multiply_all
+from groth16.quotient import quotient
+from groth16.synthesis import synthesize
+from groth16.witness import Witness, read_witness, write_witness
+from kernels.cpu.ntt import domain_of
+from kernels.cuda.errors import DeviceLost, OutOfDeviceMemory
+from kernels.parallel import Run, serial
+from policy import Device, DeviceOutOfMemory
+from tests.engine.support import CONFIG, ROOT, Hold, Rows, limits_for, run
+from tests.groth16 import oracle, proving
+
+GPU = Device("gpu0", 2, 1 << 30)
+Fault = Callable[[int], None]
+
+
+class FakeGpu:
+    """Makes a proof's sums as a device does, but on the CPU; `fault` hears before how often it was asked."""
+
+    def __init__(self, fault: Fault = lambda _: None, is_wrong: bool = False) -> None:
+        self.calls, self.closed = 0, False
+        self._fault, self._is_wrong = fault, is_wrong
+        self._lock = threading.Lock()
+
+    def sums(
+        self, entry_key: str, key: Any, matrices: Any, witness: Any, evaluations: Any, _run: Run
+    ) -> Sums:
+        assert entry_key.startswith("srs:")
+        assert evaluations is None, "the device makes them"
+        with self._lock:
+            self.calls += 1
+            call = self.calls
+        self._fault(call)
+        header = key.header
+        made = synthesize(matrices, witness, header.domain_size, serial)
+        domain = domain_of(header.curve.fr, header.domain_size.bit_length() - 1)
+        sums = multiply_all(key, witness, quotient(domain, made, serial), serial)
+        return replace(sums, c=sums.a) if self._is_wrong else sums
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory: pytest.TempPathFactory) -> CircuitSpec:
+    files = proving.set_up(oracle.random_circuit("bn254", 11), tmp_path_factory.mktemp("random"))
+    return CircuitSpec("random", files.zkey, witness=files.wtns, r1cs=files.r1cs)
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeGpu], FakeGpu]:
+    def put(gpu: FakeGpu) -> FakeGpu:
+        monkeypatch.setattr(devices, "_open", lambda *_: gpu)
+        return gpu
+
+    return put
+
+
+def prove(spec: CircuitSpec, folder: Path, proofs: int, at_once: int = 1) -> Rows:
+    rows = Rows()
+
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(spec, at_once, devices=(GPU,)), rows) as running:
+            ids = [running.submit(ProofRequest(spec, str(n), folder / str(n))) for n in range(proofs)]
+            for proof_id in ids:
+                await running.result(proof_id)
+
+    run(steps())
+    return rows
+
+
+def states(rows: Rows) -> list[Any]:
+    return [row["state"] for row in rows.tables["partition"]]
+
+
+def test_a_gpu_proves_from_the_witness_alone(
+    spec: CircuitSpec, tmp_path: Path, install: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu = install(FakeGpu())
+    monkeypatch.setattr(stages, "synthesize_rows", lambda *_: pytest.fail("the processors made a and b"))
+    assert states(prove(spec, tmp_path, 3, at_once=2)) == ["succeeded"] * 3
+    assert (gpu.calls, gpu.closed) == (3, True)
+
+
+def test_a_lost_gpu_is_given_up_and_the_processors_go_on(
+    spec: CircuitSpec, tmp_path: Path, install: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fault(call: int) -> None:
+        if call == 2:
+            raise DeviceLost("gpu0 failed: CUDA_ERROR_ILLEGAL_ADDRESS")
+
+    gpu = install(FakeGpu(fault))
+    assert states(prove(spec, tmp_path, 4)) == ["succeeded"] * 4
+    assert (gpu.calls, gpu.closed) == (2, False)  # what it holds cannot be reached any more
+    assert "gpu0 is given up, and the processors prove in its place: gpu0 failed: CUDA_ERR" in caplog.text
+
+
+def test_out_of_device_memory_is_tried_again_with_fewer_at_once(
+    spec: CircuitSpec, tmp_path: Path, install: Any
+) -> None:
+    both = threading.Barrier(2)
+
+    def fault(call: int) -> None:
+        if call <= 2:
+            both.wait(60)
+        if call == 2:
+            raise OutOfDeviceMemory("gpu0 is out of memory")
+
+    gpu = install(FakeGpu(fault))
+    rows = prove(spec, tmp_path, 3, at_once=2)
+    assert states(rows) == ["succeeded"] * 3
+    assert gpu.calls == 4
+    assert [type(each) for each in rows.log()].count(DeviceOutOfMemory) == 1
+
+
+def test_alone_out_of_device_memory_is_the_proofs_failure(
+    spec: CircuitSpec, tmp_path: Path, install: Any
+) -> None:
+    def fault(_: int) -> None:
+        raise OutOfDeviceMemory("gpu0 is out of memory")
+
+    install(FakeGpu(fault))
+    rows = Rows()
+
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(spec, 1, devices=(GPU,)), rows) as running:
+            proof_id = running.submit(ProofRequest(spec, "too large", tmp_path))
+            with pytest.raises(ProofFailed, match="alone on its device, whose memory was too little"):
+                await running.result(proof_id)
+
+    run(steps())
+    assert states(rows) == ["failed"]
+
+
+def test_wrong_proofs_are_made_again_by_the_processors_and_counted(
+    spec: CircuitSpec, tmp_path: Path, install: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    gpu = install(FakeGpu(is_wrong=True))
+    assert states(prove(spec, tmp_path, 5)) == ["succeeded"] * 5
+    assert gpu.calls == devices.MOST_WRONG_PROOFS
+    assert "given up, and the processors prove in its place: 3 of its proofs were wrong" in caplog.text
+
+
+def test_a_wrong_witness_is_not_the_gpus_fault(
+    spec: CircuitSpec, tmp_path: Path, install: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    install(FakeGpu())
+    assert spec.witness is not None
+    right = read_witness(spec.witness)
+    values = right.values.copy()
+    values[-1, 0] += 1
+    write_witness(tmp_path / "wrong.wtns", Witness(right.curve, values))
+    wrong = replace(spec, witness=tmp_path / "wrong.wtns")
+    with pytest.raises(ProofFailed, match="does not satisfy the circuit: constraint"):
+        prove(wrong, tmp_path / "proofs", 1)
+    assert "gpu0" not in caplog.text
+
+
+def test_cancelled_on_the_gpu_a_proof_leaves_nothing(
+    spec: CircuitSpec, tmp_path: Path, install: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu = install(FakeGpu())
+    hold = Hold(gpu.sums)
+    monkeypatch.setattr(gpu, "sums", hold)
+
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(spec, 1, devices=(GPU,)), None) as running:
+            proof_id = running.submit(ProofRequest(spec, "cancelled", tmp_path / "cancelled"))
+            await hold.entered()
+            running.cancel(proof_id)
+            with pytest.raises(ProofCancelled):
+                await running.result(proof_id)
+            hold.let_go.set()
+            await running.result(running.submit(ProofRequest(spec, "next", tmp_path / "next")))
+
+    run(steps())
+    assert hold.held_bytes() == 0
+    assert gpu.closed
+
+
+def test_small_domains_are_left_to_the_processors(
+    multiplier: CircuitSpec, tmp_path: Path, install: Any
+) -> None:
+    gpu = install(FakeGpu())
+    assert states(prove(multiplier, tmp_path, 1)) == ["succeeded"]
+    assert gpu.calls == 0
+
+
+def test_without_a_gpu_nothing_of_cuda_is_loaded() -> None:
+    code = (
+        "import sys, engine.single, engine.engine, engine.one_proof; from config import Config, GpusConfig;"
+        "from engine import policy_limits; policy_limits(Config(gpus=GpusConfig(devices='none')));"
+        "from engine.devices import Devices; from policy import Device, Limits;"
+        "Devices(Limits(1, 1, (Device('cpu', 1),))); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "engine.proving" in loaded
+    assert not {name for name in loaded if name.startswith(("numba.cuda", "cuda.", "engine.gpu."))}
+    assert {name for name in loaded if name.startswith("kernels.cuda")} == {
+        "kernels.cuda",
+        "kernels.cuda.errors",
+    }
