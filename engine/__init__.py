@@ -13,7 +13,7 @@ from engine.running import current
 if TYPE_CHECKING:
     from engine.catalog import CircuitSpec, resolve
     from engine.circuit import load_shape
-    from engine.compiling import compile_for_key
+    from engine.compiling import compile_for_key, compile_for_proofs
     from engine.development_keys import prepare
     from engine.engine import Engine
     from engine.ledger import Ledger, shared_ledger
@@ -34,6 +34,7 @@ __all__ = [
     "RunLabels",
     "StageSummary",
     "compile_for_key",
+    "compile_for_proofs",
     "current",
     "load_shape",
     "policy_limits",
@@ -51,6 +52,7 @@ _HOMES = {
     "RunLabels": "recorder",
     "StageSummary": "proofs",
     "compile_for_key": "compiling",
+    "compile_for_proofs": "compiling",
     "load_shape": "circuit",
     "policy_limits": "limits",
     "prepare": "development_keys",

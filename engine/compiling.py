@@ -1,5 +1,7 @@
 """Compiling kernels ahead, in processes side by side, with a word on how far it is."""
 
+from __future__ import annotations
+
 import os
 import signal
 import subprocess
@@ -11,13 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import kernels
 from engine.alone import alone
 from engine.errors import EngineError
+from engine.gpus import proving_devices
 from engine.words import telling
 from groth16.zkey import read_header
 from kernels.cache import UNKEPT, note_of, unwritable_folder
+
+if TYPE_CHECKING:
+    from config import Config
 
 Report = Callable[[str], None]
 Step = tuple[str, str, str]  # curve, purpose and step, as in `kernels.cpu.warmup.STEPS`
@@ -31,6 +38,16 @@ WORKER = "from kernels.cpu.warmup import work; work()"
 def compile_for_key(zkey: Path, report: Report, purpose: str = "prove") -> None:
     """Compile what is needed with this key, unless that was done. Raises InputError for a wrong key."""
     compile_once(purpose, read_header(zkey).curve.name, report)
+
+
+def compile_for_proofs(config: Config, zkey: Path, report: Report) -> None:
+    """Compile what proofs with this key take: for the processors and, where they prove, for GPUs.
+
+    Raises InputError for a wrong key and EngineError for a GPU that is not there.
+    """
+    compile_for_key(zkey, report)
+    if any(device.memory_bytes is not None for device in proving_devices(config)):
+        compile_for_key(zkey, report, "gpu")
 
 
 def compile_once(purpose: str, curve: str, report: Report) -> None:
@@ -70,9 +87,9 @@ def compile_all(wanted: list[tuple[str, str]], report: Report) -> bool:
     Raises EngineError where a compiling process fails or cannot keep what it compiled.
     """
     from engine.limits import memory, threads
-    from kernels.cpu.warmup import STEPS
+    from kernels.cpu.warmup import steps_of
 
-    todo = deque((curve, purpose, step) for purpose, curve in wanted for step in STEPS[purpose])
+    todo = deque((curve, purpose, step) for purpose, curve in wanted for step in steps_of(purpose))
     total, running = len(todo), list[Step]()
     processes = min(len(todo), threads(0), MOST_PROCESSES, max(1, memory().available_bytes // PROCESS_BYTES))
     told = telling(report, lambda: _word(running, total - len(todo) - len(running), total))
@@ -95,7 +112,7 @@ def _word(running: list[Step], done: int, total: int) -> str:
     return f"compiling {names}, {done} of {total} done"
 
 
-def _compile(worker: "subprocess.Popen[str]", todo: "deque[Step]", running: list[Step]) -> None:
+def _compile(worker: subprocess.Popen[str], todo: deque[Step], running: list[Step]) -> None:
     """Take steps until there are none. Raises EngineError where the worker ends before it should."""
     assert worker.stdin is not None
     assert worker.stdout is not None
@@ -123,7 +140,7 @@ def _compile(worker: "subprocess.Popen[str]", todo: "deque[Step]", running: list
 
 
 @contextmanager
-def _running(count: int, started: list["subprocess.Popen[str]"]) -> Iterator[None]:
+def _running(count: int, started: list[subprocess.Popen[str]]) -> Iterator[None]:
     """Inside the block, so many workers are in the list."""
     root = str(Path(kernels.__file__).parents[1])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -145,13 +162,13 @@ def _running(count: int, started: list["subprocess.Popen[str]"]) -> Iterator[Non
             worker.communicate()
 
 
-def _kill(workers: list["subprocess.Popen[str]"]) -> None:
+def _kill(workers: list[subprocess.Popen[str]]) -> None:
     for worker in workers:
         worker.kill()
 
 
 @contextmanager
-def _killed_at_signals(workers: list["subprocess.Popen[str]"]) -> Iterator[None]:
+def _killed_at_signals(workers: list[subprocess.Popen[str]]) -> Iterator[None]:
     """Inside the block, the first SIGINT or SIGTERM kills the workers and then does what it does outside.
 
     Another one does nothing until the block is left, which is soon then. Its exception would break off the

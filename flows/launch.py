@@ -45,7 +45,7 @@ def _run_batch(
     say(_which_server())
     with prefect_server(home(), say) as server:
         # The server takes seconds to start; what follows takes as long and needs no server.
-        engine.compile_for_key(circuit.zkey, say)
+        engine.compile_for_proofs(config, circuit.zkey, say)
         with telling(say, lambda: "loading Prefect"):
             import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it
             from prefect.exceptions import CancelledRun

@@ -57,7 +57,7 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
     limits = engine.policy_limits(config)
     circuit = engine.resolve(parameters.circuit, config)
     await asyncio.to_thread(engine.prepare, circuit, tell)
-    await asyncio.to_thread(engine.compile_for_key, circuit.zkey, tell)
+    await asyncio.to_thread(engine.compile_for_proofs, config, circuit.zkey, tell)
     run_id, flow_run_id = new_id(), flow_run.id
     output = (parameters.output or home() / "proofs" / run_id).absolute()
     labels = RunLabels(parameters.title, code_version(), flow_run_id, str(output), parameters.count)

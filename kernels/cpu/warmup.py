@@ -103,6 +103,15 @@ STEPS: dict[str, dict[str, Step]] = {
 """By what they are for, the longest first. A proof is verified as well."""
 
 
+def steps_of(purpose: str) -> dict[str, Step]:
+    """The steps by name, the longest first. "gpu" is what proofs take on a GPU; it loads CUDA."""
+    if purpose == "gpu":
+        from kernels.cuda import warmup
+
+        return warmup.STEPS
+    return STEPS[purpose]
+
+
 def work() -> None:
     """A process that compiles: a line of stdin is "CURVE PURPOSE STEP", and a line of stdout says it is done.
 
@@ -115,7 +124,7 @@ def work() -> None:
     while True:
         line = lines.get()
         curve, purpose, step = line.split(" ", 2)
-        STEPS[purpose][step](CURVES[curve])
+        steps_of(purpose)[step](CURVES[curve])
         unkept = failed_save()
         print(line if unkept is None else f"{line}{UNKEPT}{unkept}", flush=True)
 
