@@ -110,6 +110,11 @@ def test_the_history_has_both_runs_and_the_flow_run(home: Path, finished: Batch)
     assert len(list(finished.output.glob("multiplier-*/proof_*.json"))) == 4
 
 
+def test_no_temporary_file_is_left_of_either(home: Path, finished: Batch) -> None:
+    assert finished.output.parent == home / "proofs"
+    assert not [*home.glob("proofs/*/*/.*"), *home.glob("params/.*"), *home.glob("params/derived/.*")]
+
+
 def test_the_ui_is_told_where_the_api_is(server: Server) -> None:
     with urllib.request.urlopen(f"{server.ui_url}/ui-settings") as answer:
         assert json.load(answer)["api_url"] == server.api_url
