@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import engine.gpu
-from engine import CircuitSpec, Engine, ProofRequest
+from engine import CircuitSpec, Engine, ProofFailed, ProofRequest
 from engine.gpu import Gpu, open_gpu
 from groth16 import device_sizes
 from groth16.matrices import read_matrices
@@ -21,6 +24,7 @@ from groth16.verification_key import read_verification_key_of, write_verificatio
 from groth16.verifier import verify
 from groth16.witness import read_witness
 from groth16.zkey import read_proving_key
+from kernels.cuda.transfer import new_array
 from kernels.parallel import Stopped, serial
 from policy import Device
 from tests.cuda.conftest import SIMULATED
@@ -31,6 +35,7 @@ ROOT = Path(__file__).parents[2]
 SHAPE = {} if SIMULATED else {"n_constraints": 500, "n_private": 300}
 PROOFS = 1 if SIMULATED else 20
 PATIENCE_S = 60
+needs_device = pytest.mark.skipif(SIMULATED, reason="the simulator knows no errors and takes minutes")
 
 
 def set_up(curve: str, folder: Path) -> CircuitSpec:
@@ -169,7 +174,67 @@ def test_who_waits_for_its_turn_can_be_stopped(caller: Caller, computing: list[A
     assert len(computing) == 1
 
 
-@pytest.mark.skipif(SIMULATED, reason="the simulator has as many devices as are asked for")
+@needs_device
+def test_after_a_device_is_lost_the_processors_prove(spec: CircuitSpec, tmp_path: Path) -> None:
+    assert spec.witness is not None
+    command = [sys.executable, "-m", "tests.cuda.lose_device", spec.zkey, spec.witness, tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "gpu0 is given up, and the processors prove in its place: gpu0 failed: " in done.stderr
+    key = read_verification_key_of(spec.zkey)
+    for folder in (tmp_path / str(number) for number in range(3)):
+        verify(key, read_public(folder / "public.json", key.curve), read_proof(folder / "proof.json"))
+
+
+@needs_device
+def test_a_device_without_memory_fails_a_proof_that_is_alone_and_no_other(
+    spec: CircuitSpec, tmp_path: Path
+) -> None:
+    device = Device("gpu0", 2, 1 << 30)
+
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(spec, 3, devices=(device,))) as running:
+            with filled(Gpu(0, 0)):
+                proof_id = running.submit(ProofRequest(spec, "short", tmp_path / "short"))
+                with pytest.raises(ProofFailed, match="alone on its device"):
+                    await running.result(proof_id)
+            await running.result(running.submit(ProofRequest(spec, "next", tmp_path / "next")))
+
+    asyncio.run(steps())
+
+
+@contextmanager
+def filled(gpu: Gpu) -> Iterator[None]:
+    """Inside the block, the device has next to no memory left."""
+    hoard = []
+    with gpu._device.active():
+        for log2_bytes in range(40, 18, -1):
+            with suppress(Exception):
+                while True:
+                    hoard.append(new_array((1 << log2_bytes,), np.uint8))
+    yield
+    with gpu._device.active():
+        hoard.clear()
+        gpu._device.free_bytes()
+
+
+@needs_device
+def test_nothing_is_left_of_a_hundred_proofs(spec: CircuitSpec, tmp_path: Path) -> None:
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(spec, 3, devices=(Device("gpu0", 2, 1 << 30),))) as running:
+            free_bytes = []
+            for batch in range(3):
+                names = [f"{batch}-{number}" for number in range(50)]
+                ids = [running.submit(ProofRequest(spec, name, tmp_path / name)) for name in names]
+                for proof_id in ids:
+                    await running.result(proof_id)
+                free_bytes.append(Gpu(0, 0).free_bytes())
+            assert free_bytes[1] == free_bytes[2]
+
+    asyncio.run(steps())
+
+
+@needs_device
 def test_a_device_that_is_not_there_is_refused() -> None:
     with pytest.raises(engine.EngineError, match="gpu97 cannot be used"):
         open_gpu("gpu97", 1 << 30)
