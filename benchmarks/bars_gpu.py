@@ -89,13 +89,17 @@ GPU_BARS = (
         _figure("proof dense", "bn254", (1 << 20) - 2, _ms),
     ),
     Bar("development key of 2^26 on the GPU", 60, "s", _figure("setup", "bls12381", (1 << 26) - 400, _s)),
-    Bar(
-        "first process with a GPU, compiling, to its first proof",
-        120,
-        "s",
-        _figure("first process", "bn254", 1000, _s),
-    ),
-    Bar(
-        "second process with a GPU, to its first proof", 3, "s", _figure("second process", "bn254", 1000, _s)
+    *(
+        Bar(
+            f"{name} with a GPU to its first proof, {CURVE_NAMES[curve]}",
+            most_s,
+            "s",
+            _figure(task, curve, 1000, _s),
+        )
+        for curve in CURVE_NAMES
+        for task, name, most_s in (
+            ("first process", "first process, compiling,", 120),
+            ("second process", "second process", 3),
+        )
     ),
 )

@@ -27,7 +27,10 @@ UNSAFE = (
 @click.argument("r1cs", type=INPUT_FILE, metavar="CIRCUIT.r1cs")
 @click.option("--output", "-o", type=OUTPUT_FILE, required=True, metavar="CIRCUIT.zkey", help="Key to write.")
 @threads_option
-def setup(r1cs: Path, output: Path, threads: int | None) -> None:
+@click.option(
+    "--device", type=click.IntRange(min=0), metavar="N", help="Let GPU N multiply (see `cuzk doctor`)."
+)
+def setup(r1cs: Path, output: Path, threads: int | None, device: int | None) -> None:
     """Make a proving key by a single-party setup. UNSAFE IN PRODUCTION.
 
     Whoever runs this command could forge proofs, because one machine has held the secret numbers
@@ -42,6 +45,7 @@ def setup(r1cs: Path, output: Path, threads: int | None) -> None:
         r1cs,
         output,
         threads=threads or available_cores(),
+        device=device,
         report=say,
         accepted=lambda: say(f"cuzk setup: {UNSAFE}"),
     )

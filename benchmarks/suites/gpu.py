@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks import counts
 from benchmarks.alternate import Effort, alternate, line
+from benchmarks.circuits.files import Files
 from benchmarks.circuits.prepared import Circuit, prepare
 from benchmarks.circuits.shaped import POREP_CONSTRAINTS, porep_shape
 from benchmarks.contestants.process import Contestant
@@ -141,13 +142,18 @@ def start(bench: Bench) -> None:
     with _team(bench) as team:
         if not team:
             return
-    files = with_keys(bench, prepare(SMALL, BN254, bench.folder, bench.report))
+    for curve in bench.plan.curves:
+        files = with_keys(bench, prepare(SMALL, curve, bench.folder, bench.report))
+        with tempfile.TemporaryDirectory(prefix="cuzk-kernels-") as folder:
+            _started(bench, "first process", files, folder)
+            _started(bench, "second process", files, folder)
+
+
+def _started(bench: Bench, name: str, files: Files, kernels_folder: str) -> None:
     (entry,) = (each for each in ENTRIES if each.name == GPU)
-    with tempfile.TemporaryDirectory(prefix="cuzk-kernels-") as folder:
-        for name in ("first process", "second process"):
-            measurement = bench.measurement(f"gpu {name}", "bn254", files.constraints, len(bench.all_cores))
-            started_s = time.perf_counter()
-            with Contestant(replace(entry, environment={"NUMBA_CACHE_DIR": folder}), bench.all_cores) as one:
-                timing = one.measure("proof", zkey=str(files.zkey), wtns=str(files.wtns))
-            measurement.runs[GPU] = Runs([time.perf_counter() - started_s], [timing.cpu_s])
-            bench.report(line(measurement))
+    measurement = bench.measurement(f"gpu {name}", files.curve, files.constraints, len(bench.all_cores))
+    started_s = time.perf_counter()
+    with Contestant(replace(entry, environment={"NUMBA_CACHE_DIR": kernels_folder}), bench.all_cores) as one:
+        timing = one.measure("proof", zkey=str(files.zkey), wtns=str(files.wtns))
+    measurement.runs[GPU] = Runs([time.perf_counter() - started_s], [timing.cpu_s])
+    bench.report(line(measurement))

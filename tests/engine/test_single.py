@@ -10,6 +10,7 @@ import pytest
 
 import examples
 from engine import CircuitSpec, EngineError, compiling, single
+from engine.gpus import GpuInfo, Gpus
 from engine.limits import Memory
 from engine.single import Outcome, prove_files, setup_file
 from groth16.errors import InputError
@@ -74,6 +75,18 @@ def test_a_circuit_of_another_key_is_refused_before_the_proof(
     with pytest.raises(InputError, match=r"multiplier\.r1cs: is a circuit on bls12381 .*expected bn254"):
         prove(replace(multiplier, r1cs=other), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gpu_that_is_not_there_is_refused_before_the_work(
+    multiplier: CircuitSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert multiplier.r1cs is not None
+    only = Gpus((GpuInfo(1, "NVIDIA H200", 1 << 37),))
+    for gpus, why in ((only, "--device 0: the GPUs are 1"), (Gpus((), "no driver"), "--device 0: no driver")):
+        monkeypatch.setattr("engine.multiplying.usable_gpus", lambda gpus=gpus: gpus)
+        with pytest.raises(EngineError, match=f"{why}; leave it out to use the processors"):
+            setup_file(multiplier.r1cs, tmp_path / "key.zkey", threads=1, device=0, accepted=pytest.fail)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_setup_is_accepted_only_if_it_will_be_done(multiplier: CircuitSpec, tmp_path: Path) -> None:
