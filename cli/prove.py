@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 @click.option(
     "--r1cs", type=INPUT_FILE, metavar="FILE", help="Names the constraint that a wrong witness breaks."
 )
+@click.option(
+    "--device",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Prove on GPU N (default: on the processors; pays for large circuits).",
+)
 @threads_option
 @json_option
 def prove(
@@ -45,6 +51,7 @@ def prove(
     public: Path,
     wasm: Path | None,
     r1cs: Path | None,
+    device: int | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -68,6 +75,7 @@ def prove(
         r1cs=r1cs,
         derived=_derived_files(),
         threads=threads or available_cores(),
+        gpu=device,
         report=say,
     )
     if as_json:

@@ -6,7 +6,7 @@ import ctypes
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from config import format_size
 from engine.errors import EngineError
@@ -48,20 +48,30 @@ def proving_devices(config: Config, gpus: Gpus | None = None) -> tuple[Device, .
     gpus = gpus or (Gpus(()) if wanted == "none" else usable_gpus())
     chosen = gpus.found
     if isinstance(wanted, list):
-        by_ordinal = {gpu.ordinal: gpu for gpu in gpus.found}
-        if missing := [ordinal for ordinal in wanted if ordinal not in by_ordinal]:
-            why = gpus.why_none or f"there are {', '.join(map(str, by_ordinal))}"
-            raise EngineError(f"gpus.devices names GPU {missing[0]}, but {why}")
-        chosen = tuple(by_ordinal[ordinal] for ordinal in wanted)
+        chosen = _of_ordinals(gpus, wanted, "gpus.devices")
     elif wanted == "all" and not chosen:
         raise EngineError(f'gpus.devices is "all", but {gpus.why_none}; use "auto" or "none"')
     if not chosen:
         return (Device("cpu", workers),)
-    return tuple(Device(f"gpu{gpu.ordinal}", workers, _usable_bytes(config, gpu)) for gpu in chosen)
-
-
-def _usable_bytes(config: Config, gpu: GpuInfo) -> int:
     asked = config.gpus.device_memory
+    return tuple(Device(f"gpu{gpu.ordinal}", workers, _usable_bytes(asked, gpu)) for gpu in chosen)
+
+
+def proving_device(ordinal: int, gpus: Gpus | None = None) -> Device:
+    """The GPU of that number, for one proof; EngineError if it is not there. gpus: as above."""
+    (gpu,) = _of_ordinals(gpus or usable_gpus(), [ordinal], "--device")
+    return Device(f"gpu{ordinal}", 1, _usable_bytes("auto", gpu))
+
+
+def _of_ordinals(gpus: Gpus, ordinals: list[int], asked_by: str) -> tuple[GpuInfo, ...]:
+    by_ordinal = {gpu.ordinal: gpu for gpu in gpus.found}
+    if missing := [ordinal for ordinal in ordinals if ordinal not in by_ordinal]:
+        why = gpus.why_none or f"there are {', '.join(map(str, by_ordinal))}"
+        raise EngineError(f"{asked_by} names GPU {missing[0]}, but {why}")
+    return tuple(by_ordinal[ordinal] for ordinal in ordinals)
+
+
+def _usable_bytes(asked: int | Literal["auto"], gpu: GpuInfo) -> int:
     if asked == "auto":
         return gpu.memory_bytes - max(gpu.memory_bytes // 20, LEAST_MARGIN_BYTES)
     if asked > gpu.memory_bytes:

@@ -27,6 +27,7 @@ from kernels.parallel import PoolRunner
 
 if TYPE_CHECKING:
     from engine.work import Work
+    from policy import Device
 
 Report = Callable[[str], None]
 
@@ -60,11 +61,13 @@ def prove_files(
     wasm: Path | None = None,
     r1cs: Path | None = None,
     derived: KeptFiles = NONE,
+    gpu: int | None = None,
     report: Report = lambda _: None,
 ) -> Outcome:
     """Prove, check the proof by pairing, and write it. `witness` is the inputs' JSON where `wasm` is given.
 
-    derived: where what is derived from the key is kept (see `key_cache`).
+    derived: where what is derived from the key is kept (see `key_cache`). gpu: which one proves; None: the
+    processors do.
 
     Raises InputError or EngineError, in one line, for what cannot be used. A witness that does not satisfy
     the circuit is named by its first failing constraint where `r1cs` is given.
@@ -82,7 +85,7 @@ def prove_files(
         derived=derived,
     )
     with outcome.timed("total"), ThreadPoolExecutor(threads, "kernels") as pool:
-        work = _prove(spec, pool, threads, outcome, report)
+        work = _prove(spec, _device(gpu), pool, threads, outcome, report)
     from groth16.proof import write_both
 
     assert work.proof is not None, "a verified proof is there"
@@ -121,8 +124,21 @@ def setup_file(
     return time.perf_counter() - started_s
 
 
+def _device(gpu: int | None) -> Device | None:
+    if gpu is None:
+        return None
+    from engine.gpus import proving_device
+
+    return proving_device(gpu)
+
+
 def _prove(
-    spec: CircuitSpec, pool: ThreadPoolExecutor, threads: int, outcome: Outcome, report: Report
+    spec: CircuitSpec,
+    device: Device | None,
+    pool: ThreadPoolExecutor,
+    threads: int,
+    outcome: Outcome,
+    report: Report,
 ) -> Work:
     circuit = open_circuit(spec)
     _check_memory(circuit)
@@ -133,7 +149,9 @@ def _prove(
         work = one_proof.take_witness(circuit, witness.result)
     del witness  # or it would keep what the proof frees
     compile_once("prove", circuit.header.curve.name, report)
-    one_proof.prove(work, circuit, PoolRunner(pool, threads), outcome.timed)
+    if device is not None:
+        compile_once("gpu", circuit.header.curve.name, report)
+    one_proof.prove(work, circuit, device, PoolRunner(pool, threads), outcome.timed)
     return work
 
 

@@ -10,7 +10,18 @@ from typing import Any
 
 import pytest
 
-from engine import CircuitSpec, Engine, ProofCancelled, ProofFailed, ProofRequest, devices, stages
+from engine import (
+    CircuitSpec,
+    Engine,
+    EngineError,
+    ProofCancelled,
+    ProofFailed,
+    ProofRequest,
+    devices,
+    gpus,
+    single,
+    stages,
+)
 from groth16.prover import Sums, multiply_all
 from groth16.quotient import quotient
 from groth16.synthesis import synthesize
@@ -196,6 +207,44 @@ def test_small_domains_are_left_to_the_processors(
     gpu = install(FakeGpu())
     assert states(prove(multiplier, tmp_path, 1)) == ["succeeded"]
     assert gpu.calls == 0
+
+
+@pytest.fixture
+def prove_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[CircuitSpec], Path]:
+    """One proof outside of an engine, on the GPU that is installed."""
+    monkeypatch.setattr(gpus, "proving_device", lambda _: GPU)
+    real = single.compile_once
+    monkeypatch.setattr(
+        single, "compile_once", lambda purpose, *rest: purpose == "gpu" or real(purpose, *rest)
+    )
+
+    def prove(spec: CircuitSpec) -> Path:
+        witness = spec.witness or spec.inputs
+        assert witness is not None
+        proof, public = tmp_path / "proof.json", tmp_path / "public.json"
+        single.prove_files(spec.zkey, witness, proof, public, threads=2, wasm=spec.wasm, gpu=0)
+        return proof
+
+    return prove
+
+
+def test_a_single_proof_is_made_on_a_gpu(spec: CircuitSpec, install: Any, prove_once: Any) -> None:
+    gpu = install(FakeGpu())
+    assert prove_once(spec).exists()
+    assert (gpu.calls, gpu.closed) == (1, True)
+
+
+def test_a_single_proof_on_a_gpu_that_fails_is_refused_with_what_to_do(
+    spec: CircuitSpec, multiplier: CircuitSpec, install: Any, prove_once: Any
+) -> None:
+    def fault(_: int) -> None:
+        raise DeviceLost("gpu0 failed: CUDA_ERROR_ECC_UNCORRECTABLE")
+
+    install(FakeGpu(fault))
+    with pytest.raises(EngineError, match=r"gpu0 failed: .*; without --device the processors prove"):
+        prove_once(spec)
+    with pytest.raises(EngineError, match="too small a domain for a GPU; leave out --device"):
+        prove_once(multiplier)
 
 
 def test_without_a_gpu_nothing_of_cuda_is_loaded() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from config import Config, GpusConfig
 from engine import EngineError
-from engine.gpus import GpuInfo, Gpus, proving_devices, usable_gpus, visible_gpus
+from engine.gpus import GpuInfo, Gpus, proving_device, proving_devices, usable_gpus, visible_gpus
 from policy import Device
 
 GIB = 1 << 30
@@ -117,6 +117,12 @@ def test_gpus_that_are_not_there_are_refused(wanted: Any, gpus: Gpus, why: str) 
     with pytest.raises(EngineError) as refused:
         devices(wanted, gpus)
     assert str(refused.value) == why
+
+
+def test_a_single_proof_takes_one_gpu() -> None:
+    assert proving_device(1, BOTH) == Device("gpu1", 1, 133 * GIB)
+    with pytest.raises(EngineError, match=r"^--device names GPU 7, but there are 0, 1$"):
+        proving_device(7, BOTH)
 
 
 def test_a_gpus_memory_less_a_margin_is_used_or_what_is_asked_for() -> None:
