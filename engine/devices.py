@@ -46,6 +46,10 @@ class ProvingDevice:
         if self._wrong_proofs >= MOST_WRONG_PROOFS:
             self.give_up(f"{self._wrong_proofs} of its proofs were wrong")
 
+    def held_bytes(self) -> int | None:
+        """What lies in the GPU's memory; None where the processors prove."""
+        return None if self._gpu is None else self._gpu.held_bytes()
+
     def close(self) -> None:
         """Give back what the GPU holds; nobody may be proving."""
         if self._gpu is not None:
@@ -62,8 +66,16 @@ class Devices:
         return self._devices[name]
 
     def evaluate(self, header: KeyHeader) -> bool:
-        """Whether any device that a partition may come to makes a and b from its witness by itself."""
-        return all(device.gpu_for(header) is not None for device in self._devices.values())
+        """Whether there is a GPU for this key, which makes a and b by itself.
+
+        A partition that comes to processors all the same has them made there.
+        """
+        return any(device.gpu_for(header) is not None for device in self._devices.values())
+
+    def gpu_held_bytes(self) -> dict[str, int]:
+        """What lies in each GPU's memory."""
+        held = {name: device.held_bytes() for name, device in self._devices.items()}
+        return {name: size_bytes for name, size_bytes in held.items() if size_bytes is not None}
 
     def close(self) -> None:
         """Give back what the GPUs hold; nobody may be proving."""

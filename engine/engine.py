@@ -194,6 +194,9 @@ class Engine:
                 Gauge("reserved_peak_bytes", "The most so far.", lambda: self._policy.peak_reserved_bytes),
                 Gauge("rss_bytes", "Resident memory, as last sampled.", lambda: sample.rss_bytes),
                 Gauge("rss_file_bytes", "Of it, pages of mapped files.", lambda: sample.file_bytes),
+                Gauge(
+                    "gpu_held_bytes", "Keys and arrays in GPUs' memory.", self._executor.gpu_held_bytes, "gpu"
+                ),
             ],
         )
 

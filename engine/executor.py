@@ -126,6 +126,10 @@ class Executor:
         """What this process may use of the budget now."""
         return self._share.share_bytes if self._share else self._policy.limits.budget_bytes
 
+    def gpu_held_bytes(self) -> dict[str, int]:
+        """What lies in the memory of each GPU that is in use."""
+        return self._devices.gpu_held_bytes()
+
     def explain(self, partition: PartitionId) -> str:
         """What the partition does or waits for, and which other processes it waits for, if it does."""
         sentence = self._policy.explain(partition)

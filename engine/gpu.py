@@ -92,11 +92,10 @@ class Gpu:
         return entry_key in self._keys
 
     def held_bytes(self) -> int:
-        """What is held on the device now, in use or not."""
-        with self._changing:
-            keys_bytes = sum(each.size_bytes for each in self._keys.values())
-            arrays_bytes = sum(lane.arrays.held_bytes for lane in self._lanes)
-            return keys_bytes + arrays_bytes + self._scratch.held_bytes
+        """What is held on the device now, in use or not. Never waits."""
+        keys_bytes = sum(each.size_bytes for each in list(self._keys.values()))
+        arrays_bytes = sum(lane.arrays.held_bytes for lane in list(self._lanes))
+        return keys_bytes + arrays_bytes + self._scratch.held_bytes
 
     def free_bytes(self) -> int:
         """Of the device's memory, by whomever it is used."""

@@ -49,16 +49,22 @@ class Metrics:
 
 @dataclass(frozen=True)
 class Gauge:
-    """A value of this moment."""
+    """A value of this moment, or one for each value of a label."""
 
     name: str
     help: str
-    read: Callable[[], float]
+    read: Callable[[], float | Mapping[str, float]]
+    label: str = ""
+
+    def values(self) -> dict[Labels, float]:
+        """The values by their labels."""
+        found = self.read()
+        return _by(self.label, found) if isinstance(found, Mapping) else {(): found}
 
 
 def prometheus_text(metrics: Metrics, gauges: Iterable[Gauge]) -> str:
     """All of it, one family after the other, as a scrape is answered with."""
-    families = [_family(gauge.name, "gauge", gauge.help, {(): gauge.read()}) for gauge in gauges]
+    families = [_family(gauge.name, "gauge", gauge.help, gauge.values()) for gauge in gauges]
     counters: list[tuple[str, str, Mapping[Labels, float]]] = [
         ("loads_total", "Keys, matrices and calculators loaded.", {(): metrics.loads}),
         ("evictions_total", "Entries evicted.", {(): metrics.evictions}),

@@ -60,6 +60,9 @@ class FakeGpu:
         sums = multiply_all(key, witness, quotient(domain, made, serial), serial)
         return replace(sums, c=sums.a) if self._is_wrong else sums
 
+    def held_bytes(self) -> int:
+        return 17
+
     def close(self) -> None:
         self.closed = True
 
@@ -79,11 +82,13 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeGpu], FakeGpu]:
     return put
 
 
-def prove(spec: CircuitSpec, folder: Path, proofs: int, at_once: int = 1) -> Rows:
+def prove(
+    spec: CircuitSpec, folder: Path, proofs: int, at_once: int = 1, gpus: tuple[Device, ...] = (GPU,)
+) -> Rows:
     rows = Rows()
 
     async def steps() -> None:
-        async with Engine(CONFIG, limits_for(spec, at_once, devices=(GPU,)), rows) as running:
+        async with Engine(CONFIG, limits_for(spec, at_once, devices=gpus), rows) as running:
             ids = [running.submit(ProofRequest(spec, str(n), folder / str(n))) for n in range(proofs)]
             for proof_id in ids:
                 await running.result(proof_id)
@@ -105,6 +110,16 @@ def test_a_gpu_proves_from_the_witness_alone(
     assert (gpu.calls, gpu.closed) == (3, True)
 
 
+def test_what_gpus_hold_is_among_the_metrics(spec: CircuitSpec, install: Any) -> None:
+    install(FakeGpu())
+
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(spec, 1, devices=(GPU,)), None) as running:
+            assert 'cuzk_gpu_held_bytes{gpu="gpu0"} 17' in running.metrics_text().splitlines()
+
+    run(steps())
+
+
 def test_a_lost_gpu_is_given_up_and_the_processors_go_on(
     spec: CircuitSpec, tmp_path: Path, install: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -116,6 +131,28 @@ def test_a_lost_gpu_is_given_up_and_the_processors_go_on(
     assert states(prove(spec, tmp_path, 4)) == ["succeeded"] * 4
     assert (gpu.calls, gpu.closed) == (2, False)  # what it holds cannot be reached any more
     assert "gpu0 is given up, and the processors prove in its place: gpu0 failed: CUDA_ERR" in caplog.text
+
+
+def test_several_gpus_prove_side_by_side_and_one_that_is_lost_ends_nothing(
+    spec: CircuitSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2)
+
+    def meet(call: int) -> None:
+        if call == 1:
+            both.wait(60)
+
+    def meet_and_fail(call: int) -> None:
+        meet(call)
+        raise DeviceLost("gpu0 failed: CUDA_ERROR_LAUNCH_FAILED")
+
+    found = {"gpu0": FakeGpu(meet_and_fail), "gpu1": FakeGpu(meet)}
+    monkeypatch.setattr(devices, "_open", lambda name, _: found[name])
+    rows = prove(spec, tmp_path, 6, 2, (replace(GPU, workers=1), replace(GPU, name="gpu1", workers=1)))
+    assert states(rows) == ["succeeded"] * 6
+    assert {row["device"] for row in rows.tables["partition"]} == {"gpu0", "gpu1"}
+    assert found["gpu0"].calls == 1
+    assert found["gpu1"].calls > 1
 
 
 def test_out_of_device_memory_is_tried_again_with_fewer_at_once(
