@@ -7,11 +7,17 @@ from groth16 import sizes
 LEAST_DOMAIN = 8  # that a device can transform
 MOST_ENTRIES = 1 << 28  # of a sum sorted at once, see `kernels.cuda.msm`
 TASKS = 1 << 18
+PIECE_BYTES = 1 << 30  # of points that pass through the device, see `kernels.cuda.streamed`
 
 
-def key_bytes(key: sizes.KeyCounts) -> int:
-    """The key in a device's memory: SRS, matrices and roots. Less if it has points at infinity."""
-    return sizes.srs_bytes(key) + sizes.pce_bytes(key)
+def key_bytes(key: sizes.KeyCounts, streamed: bool = False) -> int:
+    """The key in a device's memory: SRS, matrices and roots. Less if it has points at infinity.
+
+    streamed: the SRS stays in host memory (see `groth16.cuda.key`), and two pieces of it are on the device.
+    """
+    srs_bytes = sizes.srs_bytes(key)
+    on_device_bytes = min(srs_bytes, 2 * PIECE_BYTES) if streamed else srs_bytes
+    return on_device_bytes + sizes.pce_bytes(key)
 
 
 def working_bytes(key: sizes.KeyCounts) -> int:

@@ -1,4 +1,4 @@
-"""A section of a key's points in a device's memory, without those at infinity.
+"""A section of a key's points in a device's memory, without those at infinity, or in the host's, with them.
 
 A wire that a matrix never names has none but infinity there: of B's points that is often most of them.
 """
@@ -16,6 +16,7 @@ from groth16.zkey import Points
 from kernels.cuda import vectors
 from kernels.cuda.memory import Workspace
 from kernels.cuda.msm import msm
+from kernels.cuda.streamed import PIECE_BYTES, msm_streamed
 from kernels.cuda.transfer import Uploader, new_array
 from kernels.fields import Field, Group
 from kernels.parallel import Run, chunks
@@ -33,6 +34,18 @@ class DevicePoints:
 
     points: Any
     wires: Any | None
+
+
+@dataclass(frozen=True)
+class HostPoints:
+    """Points of a key that is larger than the device: they pass through it in every proof.
+
+    points: as in `zkey.KeyPoints`, mapped; uploader: fetches them, for one sum at a time.
+    """
+
+    points: Points
+    uploader: Uploader
+    piece_bytes: int = PIECE_BYTES
 
 
 def upload_points(points: Points, uploader: Uploader, run: Run) -> DevicePoints:
@@ -64,12 +77,22 @@ def _finite_of(points: Points, start: int, stop: int) -> NDArray[np.int64]:
 
 
 def multiply_points(
-    field: Field, group: Group, points: DevicePoints, scalars: Any, workspace: Workspace
+    field: Field,
+    group: Group,
+    points: DevicePoints | HostPoints,
+    scalars: Any,
+    workspace: Workspace,
+    run: Run,
 ) -> Point:
     """Σ scalars[wires[i]]·points[i] as an affine point in host memory.
 
-    scalars: device, (m, 4) canonical elements of `field`, the scalars of `group`.
+    scalars: device, (m, 4) canonical elements of `field`, the scalars of `group`. `run` fetches points that
+    are not on the device.
     """
+    if isinstance(points, HostPoints):
+        own = points.points, scalars, workspace, points.uploader, run, points.piece_bytes
+        streamed: Point = msm_streamed(group, *own)
+        return streamed
     if points.wires is not None:
         chosen = workspace.array("chosen scalars", (points.wires.shape[0], scalars.shape[1]), "uint64")
         vectors.take(field, chosen, scalars, points.wires)

@@ -69,7 +69,7 @@ def multiply_all(key: DeviceKey, inputs: DeviceInputs, workspace: Workspace, run
         (curve.g1, key.h, scalars),
     ):
         check_stop(run)
-        sums.append(multiply_points(curve.fr, group, points, factors, workspace))
+        sums.append(multiply_points(curve.fr, group, points, factors, workspace, run))
     return Sums(*sums)
 
 

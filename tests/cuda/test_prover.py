@@ -7,7 +7,7 @@ import pytest
 
 from groth16.cuda import prover
 from groth16.cuda.key import DeviceKey, upload_key
-from groth16.cuda.points import multiply_points, upload_points
+from groth16.cuda.points import HostPoints, multiply_points, upload_points
 from groth16.matrices import read_matrices
 from groth16.prover import blind
 from groth16.quotient import quotient
@@ -85,6 +85,18 @@ def test_sums_are_those_of_the_cpu_and_the_proof_verifies(case, made_on_host):
 
 
 @needs_device
+def test_a_key_in_host_memory_gives_the_same_sums(case):
+    inputs = case.upload(None)
+    resident = prover.multiply_all(case.device_key, inputs, case.workspace, serial)
+    key = upload_key(case.key, case.matrices, case.uploader, serial, streamed=True)
+    piece_bytes = case.key.a.nbytes // 3  # as if the device were as small
+    sections = {name: replace(getattr(key, name), piece_bytes=piece_bytes) for name in vars(resident)}
+    sums = prover.multiply_all(replace(key, **sections), case.upload(None), case.workspace, serial)
+    for name, expected in vars(resident).items():
+        assert (getattr(sums, name) == expected).all(), name
+
+
+@needs_device
 def test_nothing_is_kept_of_many_proofs(case):
     device = Device(0)
 
@@ -99,6 +111,16 @@ def test_nothing_is_kept_of_many_proofs(case):
     assert device.free_bytes() == before_bytes
 
 
+def test_points_in_host_memory_pass_through_the_device():
+    G, scalars = BN254.g1, [1, 2, 3, 4]
+    points = encode_points(G, [None, *multiples(G, 4)[1:]])
+    with Device(0).active():
+        array = Uploader().to_device(ints_to_limbs(scalars, 4), serial)
+        few_windows, host = replace(G, order=8), HostPoints(points, Uploader(), 2 * G.point_bytes)
+        got = multiply_points(BN254.fr, few_windows, host, array, Workspace(), serial)
+    assert decoded(G, got) == multiply(G, G.generator, 2 * 1 + 3 * 2 + 4 * 3)
+
+
 def test_points_at_infinity_stay_behind():
     G, infinite = BN254.g1, {0, 3, 4}
     table = multiples(G, 7)
@@ -111,7 +133,7 @@ def test_points_at_infinity_stay_behind():
         assert (sent.points.copy_to_host() == points[[1, 2, 5, 6]]).all()
         array = uploader.to_device(ints_to_limbs(scalars, 4), serial)
         few_windows = replace(G, order=8)
-        got = multiply_points(BN254.fr, few_windows, sent, array, Workspace())
+        got = multiply_points(BN254.fr, few_windows, sent, array, Workspace(), serial)
         everywhere = upload_points(encode_points(G, table[1:]), uploader, serial)
     assert decoded(G, got) == multiply(
         G, G.generator, sum(i * scalars[i] for i in range(7) if i not in infinite)
@@ -132,7 +154,7 @@ def test_all_at_infinity_is_nothing():
         uploader = Uploader()
         sent = upload_points(np.zeros((3, 2, 4), np.uint64), uploader, serial)
         scalars = uploader.to_device(ints_to_limbs(range(3), 4), serial)
-        assert not multiply_points(BN254.fr, BN254.g1, sent, scalars, Workspace()).any()
+        assert not multiply_points(BN254.fr, BN254.g1, sent, scalars, Workspace(), serial).any()
 
 
 @needs_device
