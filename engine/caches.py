@@ -2,14 +2,23 @@
 
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from engine.errors import EngineError
 from kernels.parallel import Run
+from policy import Entry
 
 T = TypeVar("T")
 Loader = Callable[[Run, bool], object]
 """loader(run, first) reads a file, spread over threads by `run`; `first`: it was never loaded in this run."""
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """What knows how many bytes it takes; anything else takes what was reserved for it."""
+
+    @property
+    def size_bytes(self) -> int: ...
 
 
 class Caches:
@@ -25,17 +34,28 @@ class Caches:
         self._known: set[str] = set()  # loaded once, and so checked
         self._loaded: dict[str, object] = {}
 
-    def load(self, key: str, loader: Loader, run: Run) -> None:
-        """Load the entry and keep it. Blocks; raises what the loader raises, and then keeps nothing."""
+    def load(self, entry: Entry, loader: Loader, run: Run) -> int:
+        """Load the entry, keep it, and say how many bytes it takes. Blocks.
+
+        Raises what the loader raises, and EngineError for what takes more than the entry says; then nothing
+        is kept.
+        """
+        key = entry.key
         with self._lock:
             if key in self._loading or key in self._loaded:
                 raise EngineError(f"{key} is in memory or being loaded, and was to be loaded again")
             self._loading.add(key)
         try:
             value = loader(run, key not in self._known)
+            size_bytes = value.size_bytes if isinstance(value, Sized) else entry.size_bytes
+            if size_bytes > entry.size_bytes:
+                raise EngineError(
+                    f"{key} takes {size_bytes} bytes, and {entry.size_bytes} are reserved for it"
+                )
             with self._lock:
                 self._loaded[key] = value
                 self._known.add(key)
+            return size_bytes
         finally:
             with self._lock:
                 self._loading.remove(key)

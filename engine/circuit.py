@@ -17,6 +17,7 @@ from engine.caches import Loader
 from engine.calculator_size import compiled_bytes, inputs_bytes, instance_bytes
 from engine.catalog import CircuitSpec
 from engine.errors import EngineError
+from engine.key_notes import known_pce_bytes
 from engine.limits import threads
 from groth16 import device_sizes, sizes
 from groth16.circuit_check import check_circuit
@@ -77,8 +78,12 @@ def load_shape(spec: CircuitSpec) -> Circuit:
     return open_circuit(spec).shape
 
 
-def open_circuit(spec: CircuitSpec) -> OpenCircuit:
-    """Read the key's head and size everything. Raises InputError or EngineError for an unusable file."""
+def open_circuit(spec: CircuitSpec, said_bytes: dict[str, int] | None = None) -> OpenCircuit:
+    """Read the key's head and size everything. Raises InputError or EngineError for an unusable file.
+
+    How much a PCE takes may be known only after its first load (see `key_notes`). What was said of it before
+    stands for a policy that has heard it: `said_bytes` holds that, by the entry's key, and is added to.
+    """
     header = read_header(spec.zkey)
     for path in (spec.witness, spec.inputs, spec.r1cs):
         if path is not None:
@@ -86,7 +91,9 @@ def open_circuit(spec: CircuitSpec) -> OpenCircuit:
     if spec.r1cs is not None:
         check_circuit(header, spec.r1cs)
     key = file_identity(spec.zkey)
-    entries = [Entry(f"srs:{key}", header.srs_bytes), Entry(f"pce:{key}", header.pce_bytes)]
+    said_bytes = {} if said_bytes is None else said_bytes
+    pce_bytes = said_bytes.setdefault(f"pce:{key}", known_pce_bytes(header, spec.derived))
+    entries = [Entry(f"srs:{key}", header.srs_bytes), Entry(f"pce:{key}", pce_bytes)]
     loaders: dict[str, Loader] = {
         f"srs:{key}": partial(_same_file, spec.zkey, key, partial(_load_key, spec, _load_srs)),
         f"pce:{key}": partial(_same_file, spec.zkey, key, partial(_load_key, spec, _load_pce)),

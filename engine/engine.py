@@ -56,6 +56,7 @@ class Engine:
         self._recorder = Recorder(self._writer, self.run_id)
         self._sample_interval_s = sample_interval_s
         self._ledger = ledger
+        self._said_bytes: dict[str, int] = {}  # see `open_circuit`
 
     async def __aenter__(self) -> Self:
         running.enter(self)
@@ -120,7 +121,7 @@ class Engine:
             raise EngineError(
                 f"{request.name}: the engine takes no more proofs, it has stopped or is closing"
             )
-        circuit = open_circuit(request.circuit)
+        circuit = open_circuit(request.circuit, self._said_bytes)
         partitions = request.partitions or request.circuit.partitions
         priority = request.circuit.priority if request.priority is None else request.priority
         proof_id = new_id()

@@ -192,11 +192,12 @@ class Executor:
 
     async def _load(self, entry: Entry) -> None:
         loader, stop = self._loaders[entry.key], StopFlag()
-        event: Event = Loaded(entry.key)
+        event: Event
         try:
             run = self._pools.synthesis(lambda: self._closing.is_set() or stop.is_set())
             with limited("load", self._timeouts.load, stop):
-                await self._pools.blocking(self._caches.load, entry.key, loader, run)
+                size_bytes = await self._pools.blocking(self._caches.load, entry, loader, run)
+            event = Loaded(entry.key, size_bytes)
         except Exception as caught:
             error = stop.why or caught if isinstance(caught, Stopped) else caught
             clear_frames(error)

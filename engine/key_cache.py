@@ -18,14 +18,14 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from engine.errors import EngineError
 from engine.kept_files import KeptFiles
+from engine.key_notes import content_note, key_identity, matrices_name, note_name, noted_content
 from groth16 import sizes
 from groth16.container import open_to_read
 from groth16.errors import InputError
 from groth16.key_check import check_points
 from groth16.matrices import Matrices, read_matrices
-from groth16.matrices_file import VERSION, map_matrices, write_matrices
+from groth16.matrices_file import map_matrices, write_matrices
 from groth16.output import replacing
 from groth16.zkey import KeyHeader, ProvingKey
 from kernels.parallel import Run
@@ -49,45 +49,41 @@ class KeyCache:
 
         Raises InputError as `read_matrices` does, and EngineError for a key that is gone.
         """
-        identity = _identity(header.path)
+        identity = key_identity(header.path)
         content = self._content(header.path, identity, run)
         if content is None:
             return read_matrices(header, run)
-        name = f"{content}.matrices-{VERSION}"
+        name = matrices_name(content)
         if found := self._mapped(name, header, run):
             return found
         made = read_matrices(header, run)
-        if _identity(header.path) == identity:  # else it is perhaps not of what was hashed
+        if key_identity(header.path) == identity:  # else it is perhaps not of what was hashed
             self._files.keep(name, lambda path: write_matrices(path, made, run), sizes.matrices_bytes(header))
         return self._mapped(name, header, run) or made
 
     def check_points(self, key: ProvingKey, run: Run) -> None:
         """Check the points of a key, once for what is in it. Raises InputError as the check does."""
-        identity = _identity(key.header.path)
+        identity = key_identity(key.header.path)
         content = self._content(key.header.path, identity, run)
         note = f"{content}.checked-{_CHECKS}"
         if content is not None and self._files.used(note):
             return
         check_points(key, run)
-        if content is not None and _identity(key.header.path) == identity:
+        if content is not None and key_identity(key.header.path) == identity:
             self._files.keep(note, Path.touch)
 
     def _content(self, zkey: Path, identity: str, run: Run) -> str | None:
         """The hash of the key, from its note where there is one; None where nothing can be kept."""
-        note = f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.content"
         with _hashing:
-            if self._files.used(note):
-                with suppress(OSError, ValueError):  # another process made room
-                    content, _, checksum = (self._files.folder / note).read_text().partition(" ")
-                    if checksum == _note_checksum(identity, content):
-                        return content
+            if noted := noted_content(self._files, identity):
+                return noted
             if not self._files.usable():
                 return None
             _let_settle(zkey)
             content = content_hash(zkey, run)
-            if _identity(zkey) == identity:
-                text = f"{content} {_note_checksum(identity, content)}"
-                self._files.keep(note, lambda path: _write(path, text))
+            if key_identity(zkey) == identity:
+                text = content_note(identity, content)
+                self._files.keep(note_name(identity), lambda path: _write(path, text))
             return content
 
     def _mapped(self, name: str, header: KeyHeader, run: Run) -> Matrices | None:
@@ -98,10 +94,6 @@ class KeyCache:
         except InputError as error:
             log.warning("%s; it is made again", error)
             return None
-
-
-def _note_checksum(identity: str, content: str) -> str:
-    return hashlib.sha256(f"{identity} {content}".encode()).hexdigest()
 
 
 def content_hash(path: Path, run: Run) -> str:
@@ -122,15 +114,6 @@ def _let_settle(path: Path) -> None:
     with suppress(OSError):  # told when the key is hashed
         age_s = time.time() - path.stat().st_ctime
         time.sleep(min(_CLOCK_TICK_S, max(0.0, _CLOCK_TICK_S - age_s)))
-
-
-def _identity(path: Path) -> str:
-    try:
-        found = path.stat()
-    except OSError as error:
-        raise EngineError(f"{path}: cannot be read ({error.strerror}); check its path") from error
-    times = f"{found.st_mtime_ns} {found.st_ctime_ns}"  # a program can set the first back, not the second
-    return f"{path.resolve()} {found.st_dev} {found.st_ino} {found.st_size} {times}"
 
 
 def _write(path: Path, text: str) -> None:

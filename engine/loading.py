@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from engine.catalog import CircuitSpec
 from engine.key_cache import KeyCache
+from groth16 import sizes
 from groth16.matrices import Matrices
 from groth16.verification_key import VerificationKey, verification_key_of
 from groth16.zkey import ProvingKey, read_header, read_proving_key
@@ -33,6 +34,7 @@ class LoadedMatrices:
 
     matrices: Matrices
     domain: Domain
+    size_bytes: int
 
 
 def load_srs(spec: CircuitSpec, run: Run, first: bool) -> LoadedKey:
@@ -49,7 +51,8 @@ def load_pce(spec: CircuitSpec, run: Run) -> LoadedMatrices:
     """Map or read the key's matrices, and make or share the roots. Raises InputError."""
     header = read_header(spec.zkey)
     matrices = KeyCache(spec.derived).matrices(header, run)
-    return LoadedMatrices(matrices, domain_of(header.curve.fr, header.domain_size.bit_length() - 1))
+    domain = domain_of(header.curve.fr, header.domain_size.bit_length() - 1)
+    return LoadedMatrices(matrices, domain, matrices.size_bytes + sizes.roots_bytes(header))
 
 
 def touch(array: NDArray[np.uint64], run: Run) -> None:

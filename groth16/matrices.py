@@ -64,6 +64,11 @@ class Matrices:
     n_rows: int
     n_wires: int
 
+    @property
+    def size_bytes(self) -> int:
+        """What the arrays take."""
+        return sum(array.nbytes for array in self.a.arrays + self.b.arrays)
+
 
 def read_matrices(key: KeyHeader | str | Path, run: Run = serial) -> Matrices:
     """Read A and B of a key, in two passes over the file and little more memory than the result.

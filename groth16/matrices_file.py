@@ -19,19 +19,13 @@ from numpy.typing import DTypeLike, NDArray
 from groth16.container import Container, read_container
 from groth16.container_writer import payload, write_container
 from groth16.matrices import Matrices, Matrix
+from groth16.matrices_head import ARRAYS, MAGIC, SECTIONS, VERSION
 from groth16.r1cs import Csr
 from groth16.zkey import KeyHeader
 from kernels.parallel import Run
 
-_MAGIC, VERSION = "pcex", 2
 _COUNTS = struct.Struct("<QQQQQ")  # rows, A's terms with coefficient 1 or −1, its others, and B's
 _BLOCK_BYTES = 1 << 22  # that one thread checks at a time
-_NAMES = ("unit starts", "unit columns", "row starts", "columns", "coefficients")
-_SECTIONS = {1: "checksums"} | {
-    2 + len(_NAMES) * index + part: f"{matrix}'s {name}"
-    for index, matrix in enumerate("AB")
-    for part, name in enumerate(_NAMES)
-}
 
 
 def write_matrices(path: Path, matrices: Matrices, run: Run) -> None:
@@ -41,7 +35,7 @@ def write_matrices(path: Path, matrices: Matrices, run: Run) -> None:
     counts = _COUNTS.pack(matrices.n_rows, *terms)
     sections = [payload(2 + index, array) for index, array in enumerate(arrays)]
     head = payload(1, counts, np.array(_checksums(arrays, run), np.uint32))
-    write_container(path, _MAGIC, VERSION, [head, *sections], aligned=True)
+    write_container(path, MAGIC, VERSION, [head, *sections], aligned=True)
 
 
 def map_matrices(path: Path, header: KeyHeader, run: Run) -> Matrices:
@@ -49,11 +43,11 @@ def map_matrices(path: Path, header: KeyHeader, run: Run) -> Matrices:
 
     Raises InputError for one that is missing, of another key or version, cut short or damaged.
     """
-    container = read_container(path, _MAGIC, VERSION, _SECTIONS)
+    container = read_container(path, MAGIC, VERSION, SECTIONS)
     n_rows, *terms = _COUNTS.unpack(container.read(1, 0, _COUNTS.size))
     if n_rows != header.domain_size or sum(terms) != header.n_coefficients:
         raise container.wrong(1, "has other counts than its key")
-    a, b = (_map(container, 2 + len(_NAMES) * i, n_rows, *terms[2 * i : 2 * i + 2]) for i in range(2))
+    a, b = (_map(container, 2 + len(ARRAYS) * i, n_rows, *terms[2 * i : 2 * i + 2]) for i in range(2))
     found = np.array(_checksums(a.arrays + b.arrays, run), np.uint32)
     if container.read(1, _COUNTS.size) != found.tobytes():
         raise container.wrong(1, "says that the file is damaged")

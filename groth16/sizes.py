@@ -41,7 +41,8 @@ def pce_bytes(key: KeyCounts) -> int:
 def matrices_bytes(key: KeyCounts) -> int:
     """A and B: at most a coefficient and a column for each term, and two starts each for a row of the domain.
 
-    Terms with coefficient 1 or −1 need no coefficient, but how many there are only the terms tell.
+    Terms with coefficient 1 or −1 need no coefficient, but how many there are only the terms tell. See
+    `matrices_head` for what matrices take that were read before.
     """
     return key.n_coefficients * (SCALAR_BYTES + 4) + 2 * 2 * 8 * (key.domain_size + 1)
 

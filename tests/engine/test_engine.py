@@ -170,7 +170,7 @@ def test_idle_keys_are_dropped_when_others_need_the_room(multiplier: CircuitSpec
     rows = Rows()
 
     async def steps() -> None:
-        async with Engine(CONFIG, limits_for(multiplier, 1), rows) as running:
+        async with Engine(CONFIG, limits_for(other, 1), rows) as running:
             for number, spec in enumerate((multiplier, other, multiplier)):
                 await running.result(running.submit(request(spec, tmp_path, str(number))))
 

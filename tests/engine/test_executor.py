@@ -173,7 +173,7 @@ def test_an_evicted_key_is_unmapped_and_its_matrices_are_freed(
     )
 
     async def steps() -> None:
-        async with Engine(CONFIG, limits_for(multiplier, 1)) as running:
+        async with Engine(CONFIG, limits_for(other, 1)) as running:
             for number, spec in enumerate((multiplier, other)):
                 await running.result(running.submit(ProofRequest(spec, str(number), tmp_path / str(number))))
             first_srs, first_pce, second_srs, second_pce = (each.held_bytes() for each in loaded)
