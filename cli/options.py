@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import gc
 import os
 import shlex
 import shutil
@@ -129,6 +130,14 @@ def say(message: str) -> None:
 def conclude(result: str, *written: Path) -> None:
     """Print a command's result: to stdout, unless that is one of the files that were written."""
     print(result, file=sys.stderr if any(map(is_stdout, written)) else sys.stdout)
+
+
+def look_for_no_garbage() -> None:
+    """For a short process: its imports make a million objects that stay, and it would look at them in vain.
+
+    That takes a tenth of its time.
+    """
+    gc.disable()
 
 
 def leave() -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from cli.options import (
     conclude,
     json_option,
     leave,
+    look_for_no_garbage,
     say,
     threads_option,
 )
@@ -61,9 +61,7 @@ def prove(
     checked by pairing before it is written; prints the seconds of each stage.
     """
     check_inputs(zkey, witness, wasm, r1cs)
-    # The compiler's imports make a million objects that stay; looking for garbage among them takes a tenth
-    # of this short process's time.
-    gc.disable()
+    look_for_no_garbage()
     from engine.single import prove_files
 
     outcome = prove_files(

@@ -13,6 +13,7 @@ from cli.options import (
     check_inputs,
     conclude,
     leave,
+    look_for_no_garbage,
     say,
     threads_option,
 )
@@ -38,6 +39,7 @@ def setup(r1cs: Path, output: Path, threads: int | None, device: int | None) -> 
     benchmarks.
     """
     check_inputs(r1cs)
+    look_for_no_garbage()
 
     from engine.single import setup_file
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from cli.options import INPUT_FILE, check_inputs, leave, say
+from cli.options import INPUT_FILE, check_inputs, leave, look_for_no_garbage, say
 from groth16.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def verify(vkey: Path, public: Path, proof: Path, more: tuple[Path, ...]) -> Non
         raise click.UsageError(f"{more[-1]} has no proof: give PUBLIC.json and PROOF.json of each, in turn")
     publics, proofs = (public, *more[0::2]), (proof, *more[1::2])
     check_inputs(vkey, *publics, *proofs)
+    look_for_no_garbage()
 
     from engine.compiling import compile_once
     from groth16.json_files import read_json

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE, OUTPUT_FILE, check_inputs, conclude, leave, say
+from cli.options import INPUT_FILE, OUTPUT_FILE, check_inputs, conclude, leave, look_for_no_garbage, say
 from groth16.output import check_outputs
 
 
@@ -25,6 +25,7 @@ def vkey(zkey: Path, output: Path) -> None:
     """Write the verification key that belongs to a proving key, as snarkjs does."""
     check_inputs(zkey)
     check_outputs([output], [zkey])
+    look_for_no_garbage()
 
     from engine.compiling import compile_for_key
     from groth16.verification_key import read_verification_key_of, write_verification_key
