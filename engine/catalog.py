@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import examples
 from config import nearest
 from engine.errors import EngineError
+from engine.gpus import proving_devices
 from engine.kept_files import NONE, KeptFiles
 from policy import Priority
 
@@ -22,6 +23,7 @@ class CircuitSpec:
     """A circuit to prove: its key, and its witness as a file or as a calculator with inputs.
 
     proving_threads: how many threads prove, which the working memory depends on; 0: every processor.
+    device_memory_bytes: of the largest device that proves in memory of its own; 0: there is none.
     development: the key at `zkey` is made from `r1cs` on first use (see `development_keys`).
     """
 
@@ -34,6 +36,7 @@ class CircuitSpec:
     partitions: int = 1
     priority: Priority = Priority.NORMAL
     proving_threads: int = 0
+    device_memory_bytes: int = 0
     development: bool = False
     derived: KeptFiles = NONE  # what is derived from the key (see `key_cache`)
 
@@ -48,18 +51,27 @@ class CircuitSpec:
 
 
 def resolve(name: str, config: Config) -> CircuitSpec:
-    """The circuit of that name in the settings, else the bundled one; EngineError, with the nearest."""
-    proving_threads = config.gpus.gpu_threads
-    derived = derived_files(config.srs.param_cache, config.srs.derived_limit)
+    """The circuit of that name in the settings, else the bundled one.
+
+    Raises EngineError, with the nearest name, where there is none, and for a GPU that is not there.
+    """
     if name in config.circuits:
-        return replace(_configured(name, config.circuits[name], proving_threads), derived=derived)
+        return _on_this_machine(_configured(name, config.circuits[name]), config)
     if name in examples.CIRCUITS:
-        bundled = _bundled(examples.CIRCUITS[name], config.srs.param_cache, proving_threads)
-        return replace(bundled, derived=derived)
+        return _on_this_machine(_bundled(examples.CIRCUITS[name], config.srs.param_cache), config)
     known = [*config.circuits, *examples.CIRCUITS]
     guess = nearest(name, known)
     meant = f"did you mean {guess!r}?" if guess else f"there are {', '.join(known)}"
     raise EngineError(f"circuit {name!r} is neither in [circuits] of the settings nor bundled; {meant}")
+
+
+def _on_this_machine(spec: CircuitSpec, config: Config) -> CircuitSpec:
+    return replace(
+        spec,
+        proving_threads=config.gpus.gpu_threads,
+        device_memory_bytes=max(device.memory_bytes or 0 for device in proving_devices(config)),
+        derived=derived_files(config.srs.param_cache, config.srs.derived_limit),
+    )
 
 
 def derived_files(param_cache: Path, limit_bytes: int) -> KeptFiles:
@@ -67,7 +79,7 @@ def derived_files(param_cache: Path, limit_bytes: int) -> KeptFiles:
     return KeptFiles(param_cache / "derived", limit_bytes)
 
 
-def _configured(name: str, circuit: CircuitConfig, proving_threads: int) -> CircuitSpec:
+def _configured(name: str, circuit: CircuitConfig) -> CircuitSpec:
     return CircuitSpec(
         name=name,
         zkey=circuit.zkey,
@@ -77,11 +89,10 @@ def _configured(name: str, circuit: CircuitConfig, proving_threads: int) -> Circ
         r1cs=circuit.r1cs,
         partitions=circuit.partitions,
         priority=Priority[circuit.priority.upper()],
-        proving_threads=proving_threads,
     )
 
 
-def _bundled(circuit: examples.BundledCircuit, param_cache: Path, proving_threads: int) -> CircuitSpec:
+def _bundled(circuit: examples.BundledCircuit, param_cache: Path) -> CircuitSpec:
     # The key belongs to what is in the circuit's file, whatever version of this program brought it.
     digest = hashlib.sha256(circuit.r1cs.read_bytes()).hexdigest()[:16]
     return CircuitSpec(
@@ -90,6 +101,5 @@ def _bundled(circuit: examples.BundledCircuit, param_cache: Path, proving_thread
         wasm=circuit.wasm,
         inputs=circuit.inputs,
         r1cs=circuit.r1cs,
-        proving_threads=proving_threads,
         development=True,
     )

@@ -112,7 +112,7 @@ def open_circuit(spec: CircuitSpec, said_bytes: dict[str, int] | None = None) ->
             instance_bytes(spec.wasm) + inputs_bytes(spec.inputs) + sizes.witness_bytes(header)
         )
         phase1_bytes = max(phase1_bytes, calculation_bytes - phase2_bytes)
-    device_bytes = device_sizes.key_bytes(header) + device_sizes.working_bytes(header)
+    device_bytes = device_sizes.proving_bytes(header, spec.device_memory_bytes)
     shape = Circuit(spec.name, tuple(entries), phase1_bytes, phase2_bytes, device_bytes)
     return OpenCircuit(spec, header, shape, f"srs:{key}", f"pce:{key}", calculator_key, loaders)
 

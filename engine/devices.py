@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.in_flight import InFlight
 from groth16 import device_sizes
 from groth16.zkey import KeyHeader
+from kernels.cuda.errors import DeviceLost
 from policy import Device, Limits
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ class ProvingDevice:
         if self._wrong_proofs >= MOST_WRONG_PROOFS:
             self.give_up(f"{self._wrong_proofs} of its proofs were wrong")
 
+    def drop(self, entry_key: str) -> None:
+        """The key is evicted from host memory: it goes from the GPU's, too, which may refer to it. Blocks."""
+        try:
+            if self._gpu is not None:
+                self._gpu.drop(entry_key)
+        except DeviceLost as error:
+            self.give_up(error)
+
     def held_bytes(self) -> int | None:
         """What lies in the GPU's memory; None where the processors prove."""
         return None if self._gpu is None else self._gpu.held_bytes()
@@ -71,6 +80,16 @@ class Devices:
         A partition that comes to processors all the same has them made there.
         """
         return any(device.gpu_for(header) is not None for device in self._devices.values())
+
+    @property
+    def have_gpus(self) -> bool:
+        """Whether a GPU proves."""
+        return bool(self.gpu_held_bytes())
+
+    def drop(self, entry_key: str) -> None:
+        """The key is evicted from host memory, and nobody uses it. Blocks."""
+        for device in self._devices.values():
+            device.drop(entry_key)
 
     def gpu_held_bytes(self) -> dict[str, int]:
         """What lies in each GPU's memory."""

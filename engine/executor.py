@@ -160,6 +160,8 @@ class Executor:
             case Evict(entry):
                 log.info("%s", decision)
                 self._caches.evict(entry.key)
+                if self._devices.have_gpus:
+                    self._spawn(self._pools.blocking(self._devices.drop, entry.key))
             case Load(entry):
                 self._spawn(self._load(entry))
             case Synthesize(partition):

@@ -87,6 +87,13 @@ class Gpu:
             inputs = upload_inputs(witness, evaluations, lane.uploader, lane.arrays, run)
             return self._compute(device_key, inputs, run)
 
+    def drop(self, entry_key: str) -> None:
+        """Let go of the key, if it is here; nobody proves with it."""
+        with self._changing:
+            if self._keys.pop(entry_key, None) is not None:
+                with self._device.active():
+                    self._device.free_bytes()
+
     def holds(self, entry_key: str) -> bool:
         """Whether the key lies in the device's memory."""
         return entry_key in self._keys
@@ -138,16 +145,14 @@ class Gpu:
         self, entry_key: str, key: ProvingKey, matrices: Matrices, lane: _Lane, run: Run
     ) -> Iterator[DeviceKey]:
         """The key on the device, sent there if need be, and not dropped inside the block."""
+        streamed = device_sizes.is_streamed(key.header, self.memory_bytes)
+        key_bytes = device_sizes.key_bytes(key.header, streamed)
         with self._changing:
             resident = self._keys.pop(entry_key, None)
-            key_bytes, working_bytes = (
-                device_sizes.key_bytes(key.header),
-                device_sizes.working_bytes(key.header),
-            )
-            self._make_room(working_bytes + (key_bytes if resident is None else resident.size_bytes), lane)
+            self._make_room(key_bytes + device_sizes.working_bytes(key.header), lane)
             if resident is None:
                 log.info("sending %s, %s, to %s", entry_key, format_size(key_bytes), self.name)
-                resident = _Resident(upload_key(key, matrices, lane.uploader, run), key_bytes)
+                resident = _Resident(upload_key(key, matrices, lane.uploader, run, streamed), key_bytes)
             self._keys[entry_key] = resident
             resident.users += 1
         try:

@@ -20,6 +20,16 @@ def key_bytes(key: sizes.KeyCounts, streamed: bool = False) -> int:
     return on_device_bytes + sizes.pce_bytes(key)
 
 
+def is_streamed(key: sizes.KeyCounts, memory_bytes: int) -> bool:
+    """Whether the key's points have to stay in host memory for a device of so much memory to prove."""
+    return key_bytes(key) + working_bytes(key) > memory_bytes
+
+
+def proving_bytes(key: sizes.KeyCounts, memory_bytes: int) -> int:
+    """What a partition takes of a device of so much memory: key and working set; may still be more."""
+    return key_bytes(key, is_streamed(key, memory_bytes)) + working_bytes(key)
+
+
 def working_bytes(key: sizes.KeyCounts) -> int:
     """What a partition takes there beside the key: the witness, a, b and c, and the largest sum's memory."""
     return sizes.witness_bytes(key) + 3 * key.domain_size * sizes.SCALAR_BYTES + msm_bytes(key)

@@ -18,6 +18,7 @@ import engine.gpu
 from engine import CircuitSpec, Engine, ProofFailed, ProofRequest
 from engine.gpu import Gpu, open_gpu
 from groth16 import device_sizes
+from groth16.cuda.points import HostPoints
 from groth16.matrices import read_matrices
 from groth16.proof import read_proof, read_public
 from groth16.verification_key import read_verification_key_of, write_verification_key
@@ -124,6 +125,18 @@ def test_the_least_recently_used_key_goes_for_another(caller: Caller, computing:
     assert [gpu.holds(name) for name in ("a", "b", "c")] == [True, False, True]
     assert gpu.held_bytes() <= gpu.memory_bytes
     assert len(computing) == 4
+
+
+def test_a_key_larger_than_the_device_stays_in_host_memory_until_it_is_dropped(
+    caller: Caller, computing: list[Any]
+) -> None:
+    gpu = Gpu(0, caller.working_bytes + caller.key_bytes - 1)
+    caller.ask(gpu, "a")
+    assert isinstance(computing[0][0].h, HostPoints)
+    assert gpu.holds("a")
+    gpu.drop("a")
+    gpu.drop("never seen")
+    assert not gpu.holds("a")
 
 
 def test_one_computes_while_another_brings_its_arrays(

@@ -1,5 +1,6 @@
 """A GPU that fails in every way it can: no proof is lost by it, and no device blamed that is not at fault."""
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,13 +20,16 @@ from engine import (
     ProofRequest,
     devices,
     gpus,
+    load_shape,
     single,
     stages,
 )
+from groth16 import device_sizes, sizes
 from groth16.prover import Sums, multiply_all
 from groth16.quotient import quotient
 from groth16.synthesis import synthesize
 from groth16.witness import Witness, read_witness, write_witness
+from groth16.zkey import read_header
 from kernels.cpu.ntt import domain_of
 from kernels.cuda.errors import DeviceLost, OutOfDeviceMemory
 from kernels.parallel import Run, serial
@@ -42,6 +46,7 @@ class FakeGpu:
 
     def __init__(self, fault: Fault = lambda _: None, is_wrong: bool = False) -> None:
         self.calls, self.closed = 0, False
+        self.dropped: list[str] = []
         self._fault, self._is_wrong = fault, is_wrong
         self._lock = threading.Lock()
 
@@ -59,6 +64,9 @@ class FakeGpu:
         domain = domain_of(header.curve.fr, header.domain_size.bit_length() - 1)
         sums = multiply_all(key, witness, quotient(domain, made, serial), serial)
         return replace(sums, c=sums.a) if self._is_wrong else sums
+
+    def drop(self, entry_key: str) -> None:
+        self.dropped.append(entry_key)
 
     def held_bytes(self) -> int:
         return 17
@@ -214,6 +222,31 @@ def test_a_wrong_witness_is_not_the_gpus_fault(
     with pytest.raises(ProofFailed, match="does not satisfy the circuit: constraint"):
         prove(wrong, tmp_path / "proofs", 1)
     assert "gpu0" not in caplog.text
+
+
+def test_a_key_that_is_evicted_goes_from_the_gpu_as_well(
+    spec: CircuitSpec, tmp_path: Path, install: Any
+) -> None:
+    gpu, other = install(FakeGpu()), tmp_path / "other.zkey"
+    shutil.copy(spec.zkey, other)
+
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(spec, 1, devices=(GPU,)), None) as running:
+            for name, each in (("first", spec), ("second", replace(spec, zkey=other))):
+                await running.result(running.submit(ProofRequest(each, name, tmp_path / name)))
+
+    run(steps())
+    assert [key.split("#")[0] for key in gpu.dropped if key.startswith("srs")] == ["srs:circuit.zkey"]
+
+
+def test_a_key_larger_than_the_device_leaves_its_points_in_host_memory(spec: CircuitSpec) -> None:
+    header = read_header(spec.zkey)
+    resident_bytes = load_shape(replace(spec, device_memory_bytes=1 << 40)).device_bytes
+    assert resident_bytes == device_sizes.key_bytes(header) + device_sizes.working_bytes(header)
+    large = replace(header, n_variables=1 << 26, domain_size=1 << 26)
+    all_bytes = device_sizes.proving_bytes(large, 1 << 40)
+    assert all_bytes - device_sizes.proving_bytes(large, all_bytes) == 0
+    assert all_bytes - device_sizes.proving_bytes(large, all_bytes - 1) > sizes.srs_bytes(large) * 9 // 10
 
 
 def test_cancelled_on_the_gpu_a_proof_leaves_nothing(
