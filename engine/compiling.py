@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import kernels
 from engine.alone import alone
 from engine.errors import EngineError
-from engine.gpus import proving_devices
+from engine.gpus import proving_devices, usable_gpus
 from engine.words import telling
 from groth16.zkey import read_header
 from kernels.cache import UNKEPT, note_of, unwritable_folder
@@ -48,6 +48,16 @@ def compile_for_proofs(config: Config, zkey: Path, report: Report) -> None:
     compile_for_key(zkey, report)
     if any(device.memory_bytes is not None for device in proving_devices(config)):
         compile_for_key(zkey, report, "gpu")
+
+
+def purposes_here(purposes: Sequence[str], wanted: bool = False) -> list[str]:
+    """Those that can be compiled for on this machine; EngineError where one that is wanted cannot."""
+    gpus = usable_gpus() if "gpu" in purposes else None
+    if gpus is None or gpus.found:
+        return list(purposes)
+    if wanted:
+        raise EngineError(f"kernels for GPUs cannot be compiled here: {gpus.why_none}")
+    return [purpose for purpose in purposes if purpose != "gpu"]
 
 
 def compile_once(purpose: str, curve: str, report: Report) -> None:

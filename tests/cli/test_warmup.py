@@ -3,7 +3,10 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from cli.warmup import CURVES, PURPOSES
+from engine.gpus import visible_gpus
 from kernels.cpu.warmup import STEPS
 from kernels.fields import CURVES as KNOWN_CURVES
 from tests.cli.conftest import Cuzk, refused, succeed
@@ -11,13 +14,18 @@ from tests.cli.conftest import Cuzk, refused, succeed
 
 def test_it_offers_what_there_is() -> None:
     assert set(CURVES) == set(KNOWN_CURVES)
-    assert set(PURPOSES) == set(STEPS)
+    assert set(PURPOSES) == {*STEPS, "gpu"}
 
 
 def test_it_compiles_for_one_curve_and_purpose_and_the_second_time_only_loads(cuzk: Cuzk) -> None:
     succeed(cuzk("warmup", "--curve", "bn254", "--for", "verify"))
     told = succeed(cuzk("warmup", "--curve", "bn254", "--for", "verify"))
     assert told.startswith("kernels for bn254 already compiled; loaded in ")
+
+
+@pytest.mark.skipif(bool(visible_gpus().found), reason="there is a GPU")
+def test_kernels_for_gpus_are_refused_where_there_is_none(cuzk: Cuzk) -> None:
+    assert "kernels for GPUs cannot be compiled here: " in refused(cuzk("warmup", "--for", "gpu"))
 
 
 def test_a_folder_that_cannot_keep_kernels_is_refused(cuzk: Cuzk, tmp_path: Path) -> None:
