@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from config import format_size
 from engine.errors import EngineError
+from engine.freeing import clear_frames
 from groth16 import device_sizes
 from groth16.cuda.key import DeviceKey, upload_key
 from groth16.cuda.prover import DeviceInputs, multiply_all, upload_inputs
@@ -23,6 +24,7 @@ from groth16.synthesis import Evaluations
 from groth16.witness import Witness
 from groth16.zkey import ProvingKey
 from kernels.cuda.device import Device
+from kernels.cuda.errors import OutOfDeviceMemory
 from kernels.cuda.memory import Workspace
 from kernels.cuda.transfer import Uploader
 from kernels.parallel import Run, check_stop
@@ -76,16 +78,19 @@ class Gpu:
     ) -> Sums:
         """The proof's sums, of a witness and, where the host has made them, a and b.
 
-        entry_key: names the key's content. Raises OutOfDeviceMemory, DeviceLost, after which the device must
-        not be used any more, and Stopped.
+        entry_key: names the key's content. Where memory is short, all that nobody uses is given back, and
+        then it is tried once more. Raises OutOfDeviceMemory, DeviceLost, after which the device must not be
+        used any more, and Stopped.
         """
-        with (
-            self._device.active(),
-            self._lane() as lane,
-            self._resident(entry_key, key, matrices, lane, run) as device_key,
-        ):
-            inputs = upload_inputs(witness, evaluations, lane.uploader, lane.arrays, run)
-            return self._compute(device_key, inputs, run)
+        with self._device.active():
+            try:
+                return self._try(entry_key, key, matrices, witness, evaluations, run)
+            except OutOfDeviceMemory as error:
+                clear_frames(error)  # or they would keep arrays on the device
+                with self._changing:
+                    self._give_back_arrays()
+                    self._drop_keys(self.memory_bytes)
+            return self._try(entry_key, key, matrices, witness, evaluations, run)
 
     def drop(self, entry_key: str) -> None:
         """Let go of the key, if it is here; nobody proves with it."""
@@ -117,6 +122,19 @@ class Gpu:
             self._idle_lanes.clear()
             self._scratch.release()
             self._device.free_bytes()
+
+    def _try(
+        self,
+        entry_key: str,
+        key: ProvingKey,
+        matrices: Matrices,
+        witness: Witness,
+        evaluations: Evaluations | None,
+        run: Run,
+    ) -> Sums:
+        with self._lane() as lane, self._resident(entry_key, key, matrices, lane, run) as device_key:
+            inputs = upload_inputs(witness, evaluations, lane.uploader, lane.arrays, run)
+            return self._compute(device_key, inputs, run)
 
     def _compute(self, key: DeviceKey, inputs: DeviceInputs, run: Run) -> Sums:
         while not self._computing.acquire(timeout=TURN_S):
@@ -162,14 +180,21 @@ class Gpu:
                 resident.users -= 1
 
     def _make_room(self, size_bytes: int, lane: _Lane) -> None:
-        """Give back what nobody uses until there is room: scratch memory first, then keys."""
-        if self.held_bytes() + size_bytes <= self.memory_bytes:
-            return
-        for each in (lane, *self._idle_lanes):
-            each.arrays.release()
+        """Give back what nobody uses until there is room: arrays first, then keys."""
+        if self.held_bytes() + size_bytes > self.memory_bytes:
+            lane.arrays.release()
+            self._give_back_arrays()
+            self._drop_keys(size_bytes)
+
+    def _give_back_arrays(self) -> None:
+        for lane in self._idle_lanes:
+            lane.arrays.release()
         if self._computing.acquire(blocking=False):
             self._scratch.release()
             self._computing.release()
+
+    def _drop_keys(self, size_bytes: int) -> None:
+        """Drop keys that nobody uses, the least recently used first, until there is room for so much."""
         for entry_key in [name for name, each in self._keys.items() if not each.users]:
             if self.held_bytes() + size_bytes <= self.memory_bytes:
                 break

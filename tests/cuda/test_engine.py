@@ -25,6 +25,7 @@ from groth16.verification_key import read_verification_key_of, write_verificatio
 from groth16.verifier import verify
 from groth16.witness import read_witness
 from groth16.zkey import read_proving_key
+from kernels.cuda.errors import OutOfDeviceMemory
 from kernels.cuda.transfer import new_array
 from kernels.parallel import Stopped, serial
 from policy import Device
@@ -137,6 +138,33 @@ def test_a_key_larger_than_the_device_stays_in_host_memory_until_it_is_dropped(
     gpu.drop("a")
     gpu.drop("never seen")
     assert not gpu.holds("a")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_out_of_memory_all_that_nobody_uses_is_given_back_before_it_is_tried_again(
+    caller: Caller, computing: list[Any], monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    gpu = Gpu(0, 1 << 30)
+    for name in ("idle", "a"):
+        caller.ask(gpu, name)
+    held = []
+
+    def compute(*_: Any) -> str:
+        held.append([gpu.holds(name) for name in ("idle", "a")])
+        if len(held) <= times:
+            raise OutOfDeviceMemory("gpu0 is out of memory")
+        return "sums"
+
+    monkeypatch.setattr(engine.gpu, "multiply_all", compute)
+    if times == 1:
+        assert caller.ask(gpu, "a") == "sums"
+    else:
+        with pytest.raises(OutOfDeviceMemory):
+            caller.ask(gpu, "a")
+    assert held == [[True, True], [False, True]]
+    computing.clear()
+    gpu.close()
+    assert gpu.held_bytes() == 0
 
 
 def test_one_computes_while_another_brings_its_arrays(
