@@ -19,8 +19,9 @@ from kernels.cuda.msm import msm
 from kernels.cuda.streamed import PIECE_BYTES, msm_streamed
 from kernels.cuda.transfer import Uploader, new_array
 from kernels.fields import Field, Group
-from kernels.parallel import Run, chunks
+from kernels.parallel import Run, chunks, threads_of
 
+FEW = 8  # of which one point or fewer at infinity is not worth taking the others apart
 _POINTS_AT_ONCE = 1 << 16  # that one thread looks at
 _PIECE_BYTES = 1 << 26  # put together in host memory before they go to the device
 
@@ -49,16 +50,25 @@ class HostPoints:
 
 
 def upload_points(points: Points, uploader: Uploader, run: Run) -> DevicePoints:
-    """Send a section's points, without those at infinity, to the device that is active."""
+    """Send a section's points to the device that is active, without those at infinity unless they are few."""
     finite = _finite(points, run)
-    if len(finite) == len(points):
+    if len(points) - len(finite) <= len(points) // FEW:
         return DevicePoints(uploader.to_device(points, run), None)
     target = new_array((len(finite), *points.shape[1:]), points.dtype)
-    step = max(1, _PIECE_BYTES // (points[:1].nbytes or 1))
+    step = max(1, _PIECE_BYTES // points[:1].nbytes)
     for start in range(0, len(finite), step):
-        piece = finite[start : start + step]
-        uploader.upload(target[start : start + len(piece)], points[piece], run)
+        piece = _take(points, finite[start : start + step], run)
+        uploader.upload(target[start : start + len(piece)], piece, run)
     return DevicePoints(target, uploader.to_device(finite.astype(np.uint32), run))
+
+
+def _take(points: Points, indices: NDArray[np.int64], run: Run) -> Points:
+    """points[indices], by all threads; as bytes, since of unaligned words numpy would first copy all."""
+    rows = points.reshape(len(points), -1).view(np.uint8)
+    taken = np.empty((len(indices), rows.shape[1]), np.uint8)
+    spans = chunks(len(indices), threads_of(run))
+    run(np.take, [(rows, indices[start:stop], 0, taken[start:stop], "clip") for start, stop in spans])
+    return taken.view(points.dtype).reshape(-1, *points.shape[1:])
 
 
 def _finite(points: Points, run: Run) -> NDArray[np.int64]:

@@ -141,6 +141,27 @@ def test_points_at_infinity_stay_behind():
     assert everywhere.wires is None
 
 
+def test_few_points_at_infinity_go_along() -> None:
+    points = np.ones((17, 2, 4), np.uint64)
+    points[[3, 5]] = 0
+    with Device(0).active():
+        sent = upload_points(points, Uploader(), serial)
+        assert (sent.points.copy_to_host() == points).all()
+        assert sent.wires is None
+        points[7] = 0
+        assert len(upload_points(points, Uploader(), serial).wires) == 14
+
+
+def test_points_at_an_odd_address_are_taken_apart_as_well() -> None:
+    points = np.frombuffer(bytes(range(1, 194)), np.uint64, 24, offset=1).reshape(3, 2, 4).copy()
+    points[1] = 0
+    odd = np.frombuffer(b" " + points.tobytes(), np.uint64, 24, offset=1).reshape(3, 2, 4)
+    assert not odd.flags.aligned
+    with Device(0).active():
+        sent = upload_points(odd, Uploader(), serial)
+        assert (sent.points.copy_to_host() == points[[0, 2]]).all()
+
+
 def test_a_point_whose_first_word_is_zero_is_no_infinity():
     points = np.zeros((3, 2, 4), np.uint64)
     points[1, 1, 3] = 5
