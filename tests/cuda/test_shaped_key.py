@@ -109,5 +109,6 @@ def test_a_proof_verifies_and_another_does_not():
         proof = prove(partition, workspace)
         check(partition, proof)
         refill(partition)
+    other = [partition.public[0] + 1, *partition.public[1:]]
     with pytest.raises(VerificationFailed):
-        check(dataclasses.replace(partition, public=[1, *partition.public[1:]]), proof)
+        check(dataclasses.replace(partition, public=other), proof)
