@@ -47,7 +47,7 @@ def setup(r1cs: Path, output: Path, threads: int | None, device: int | None) -> 
         r1cs,
         output,
         threads=threads or available_cores(),
-        device=device,
+        gpu=device,
         report=say,
         accepted=lambda: say(f"cuzk setup: {UNSAFE}"),
     )

@@ -7,19 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
-from engine.gpus import usable_gpus
 
 if TYPE_CHECKING:
     from groth16.setup import Multiply
-
-
-def check_device(ordinal: int) -> None:
-    """Raise EngineError unless this GPU can be used."""
-    gpus = usable_gpus()
-    there = [str(gpu.ordinal) for gpu in gpus.found]
-    if str(ordinal) not in there:
-        why = gpus.why_none or f"the GPUs are {', '.join(there)}"
-        raise EngineError(f"--device {ordinal}: {why}; leave it out to use the processors")
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from engine.compiling import compile_once
 from engine.errors import EngineError
 from engine.kept_files import NONE, KeptFiles
 from engine.limits import memory
-from engine.multiplying import check_device, multiplying_on
+from engine.multiplying import multiplying_on
 from groth16.output import check_outputs
 from groth16.r1cs import read_r1cs
 from kernels.parallel import PoolRunner
@@ -98,13 +98,13 @@ def setup_file(
     output: Path,
     *,
     threads: int,
-    device: int | None = None,
+    gpu: int | None = None,
     report: Report = lambda _: None,
     accepted: Callable[[], None] = lambda: None,
 ) -> float:
     """Make a proving key that is unsafe for production; returns the seconds it took.
 
-    device: the GPU that multiplies the generators; None: the processors do. accepted: called when the circuit
+    gpu: the number of the GPU that multiplies the generators; None: the processors do. accepted: called when the circuit
     is read and can be set up, before the work. Raises InputError, and EngineError for a GPU that cannot be
     used.
     """
@@ -112,14 +112,13 @@ def setup_file(
     from groth16.setup import setup
 
     check_outputs([output], [r1cs])
-    if device is not None:
-        check_device(device)
+    _device(gpu)  # refuses one that is not there
     circuit = read_r1cs(r1cs)
     domain_size_of(circuit)  # refuses what is too large
     accepted()
     started_s = time.perf_counter()
     compile_once("setup", circuit.curve.name, report)
-    with ThreadPoolExecutor(threads, "kernels") as pool, multiplying_on(device) as multiply:
+    with ThreadPoolExecutor(threads, "kernels") as pool, multiplying_on(gpu) as multiply:
         setup(circuit, output, PoolRunner(pool, threads), multiply)
     return time.perf_counter() - started_s
 

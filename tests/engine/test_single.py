@@ -82,10 +82,10 @@ def test_a_gpu_that_is_not_there_is_refused_before_the_work(
 ) -> None:
     assert multiplier.r1cs is not None
     only = Gpus((GpuInfo(1, "NVIDIA H200", 1 << 37),))
-    for gpus, why in ((only, "--device 0: the GPUs are 1"), (Gpus((), "no driver"), "--device 0: no driver")):
-        monkeypatch.setattr("engine.multiplying.usable_gpus", lambda gpus=gpus: gpus)
-        with pytest.raises(EngineError, match=f"{why}; leave it out to use the processors"):
-            setup_file(multiplier.r1cs, tmp_path / "key.zkey", threads=1, device=0, accepted=pytest.fail)
+    for gpus, why in ((only, "there are 1"), (Gpus((), "no driver"), "no driver")):
+        monkeypatch.setattr("engine.gpus.usable_gpus", lambda gpus=gpus: gpus)
+        with pytest.raises(EngineError, match=f"--device names GPU 0, but {why}"):
+            setup_file(multiplier.r1cs, tmp_path / "key.zkey", threads=1, gpu=0, accepted=pytest.fail)
     assert not list(tmp_path.iterdir())
 
 
