@@ -104,9 +104,9 @@ def setup_file(
 ) -> float:
     """Make a proving key that is unsafe for production; returns the seconds it took.
 
-    gpu: the number of the GPU that multiplies the generators; None: the processors do. accepted: called when the circuit
-    is read and can be set up, before the work. Raises InputError, and EngineError for a GPU that cannot be
-    used.
+    gpu: the number of the GPU that multiplies the generators; None: the processors do. accepted: called when
+    the circuit is read and can be set up, before the work. Raises InputError, and EngineError for a GPU that
+    cannot be used.
     """
     from groth16.key_scalars import domain_size_of
     from groth16.setup import setup
