@@ -92,10 +92,14 @@ class DaemonConfig(_Section):
 
 
 class SrsConfig(_Section):
-    """Where development keys are kept, and what is derived from keys of any kind, up to `derived_limit`."""
+    """Where development keys are kept, and what is derived from keys of any kind, up to `derived_limit`.
+
+    `tables`: whether batches may use tables of multiples of a key's points, where they gain by it.
+    """
 
     param_cache: FilePath = Field(default_factory=param_cache)
     derived_limit: SizeBytes = DERIVED_LIMIT_BYTES
+    tables: Literal["auto", "off"] = "auto"
 
 
 class MemoryConfig(_Section):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engine.limits import policy_limits
     from engine.proofs import ProofRequest, ProofResult, StageSummary
     from engine.recorder import RunLabels
+    from engine.tables import with_table
 
 __all__ = [
     "CircuitSpec",
@@ -41,6 +42,7 @@ __all__ = [
     "prepare",
     "resolve",
     "shared_ledger",
+    "with_table",
 ]
 
 _HOMES = {
@@ -58,6 +60,7 @@ _HOMES = {
     "prepare": "development_keys",
     "resolve": "catalog",
     "shared_ledger": "ledger",
+    "with_table": "tables",
 }
 
 

@@ -39,6 +39,7 @@ class CircuitSpec:
     device_memory_bytes: int = 0
     development: bool = False
     derived: KeptFiles = NONE  # what is derived from the key (see `key_cache`)
+    table: bool = False  # whether sums use a table of multiples (see `tables`)
 
     def __post_init__(self) -> None:
         if (self.witness is None) == (self.wasm is None or self.inputs is None):

@@ -91,16 +91,18 @@ def open_circuit(spec: CircuitSpec, said_bytes: dict[str, int] | None = None) ->
     if spec.r1cs is not None:
         check_circuit(header, spec.r1cs)
     key = file_identity(spec.zkey)
+    srs_key, pce_key = f"srs+table:{key}" if spec.table else f"srs:{key}", f"pce:{key}"
+    srs_bytes = header.srs_bytes + (sizes.table_bytes(header) if spec.table else 0)
     said_bytes = {} if said_bytes is None else said_bytes
-    pce_bytes = said_bytes.setdefault(f"pce:{key}", known_pce_bytes(header, spec.derived))
-    entries = [Entry(f"srs:{key}", header.srs_bytes), Entry(f"pce:{key}", pce_bytes)]
+    pce_bytes = said_bytes.setdefault(pce_key, known_pce_bytes(header, spec.derived))
+    entries = [Entry(srs_key, srs_bytes), Entry(pce_key, pce_bytes)]
     loaders: dict[str, Loader] = {
-        f"srs:{key}": partial(_same_file, spec.zkey, key, partial(_load_key, spec, _load_srs)),
-        f"pce:{key}": partial(_same_file, spec.zkey, key, partial(_load_key, spec, _load_pce)),
+        srs_key: partial(_same_file, spec.zkey, key, partial(_load_key, spec, _load_srs)),
+        pce_key: partial(_same_file, spec.zkey, key, partial(_load_key, spec, _load_pce)),
     }
     calculator_key = None
     phase1_bytes = sizes.phase1_bytes(header)
-    phase2_bytes = sizes.phase2_bytes(header, threads(spec.proving_threads))
+    phase2_bytes = sizes.phase2_bytes(header, threads(spec.proving_threads), spec.table)
     if spec.wasm is not None:
         wasm = file_identity(spec.wasm)
         calculator_key = f"wasm:{wasm}"
@@ -114,7 +116,7 @@ def open_circuit(spec: CircuitSpec, said_bytes: dict[str, int] | None = None) ->
         phase1_bytes = max(phase1_bytes, calculation_bytes - phase2_bytes)
     device_bytes = device_sizes.proving_bytes(header, spec.device_memory_bytes)
     shape = Circuit(spec.name, tuple(entries), phase1_bytes, phase2_bytes, device_bytes)
-    return OpenCircuit(spec, header, shape, f"srs:{key}", f"pce:{key}", calculator_key, loaders)
+    return OpenCircuit(spec, header, shape, srs_key, pce_key, calculator_key, loaders)
 
 
 def file_identity(path: Path) -> str:

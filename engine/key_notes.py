@@ -12,6 +12,7 @@ from groth16 import sizes
 from groth16.errors import InputError
 from groth16.matrices_head import VERSION, matrices_bytes_in
 from groth16.zkey import KeyHeader
+from kernels.table_shape import ROWS, WINDOW_BITS
 
 
 def key_identity(zkey: Path) -> str:
@@ -47,6 +48,16 @@ def noted_content(files: KeptFiles, identity: str) -> str | None:
 
 def matrices_name(content: str) -> str:
     return f"{content}.matrices-{VERSION}"
+
+
+def table_name(content: str) -> str:
+    return f"{content}.table-{ROWS}x{WINDOW_BITS}"
+
+
+def keeps_table(zkey: Path, files: KeptFiles) -> bool:
+    """Whether the table of a key's multiples is there, as far as can be told without reading the key."""
+    content = noted_content(files, key_identity(zkey))
+    return content is not None and files.used(table_name(content))
 
 
 def known_pce_bytes(header: KeyHeader, files: KeptFiles) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,16 @@ class LoadedMatrices:
 
 
 def load_srs(spec: CircuitSpec, run: Run, first: bool) -> LoadedKey:
-    """Map the key's points and read them once; check them if it is the `first` time. Raises InputError."""
-    key = read_proving_key(spec.zkey)
+    """Map the key's points and read them once; check them if it is the `first` time. Raises InputError.
+
+    A table of multiples is mapped, or made, in the place of the H points.
+    """
+    key, cache = read_proving_key(spec.zkey), KeyCache(spec.derived)
     if first:
-        KeyCache(spec.derived).check_points(key, run)
-    for points in (key.ic, key.a, key.b_g1, key.b_g2, key.c, key.h):
+        cache.check_points(key, run)
+    if spec.table:
+        key = replace(key, h_table=cache.table(key, run))
+    for points in (key.ic, key.a, key.b_g1, key.b_g2, key.c, *([] if spec.table else [key.h])):
         touch(points, run)
     return LoadedKey(key, verification_key_of(key))
 

@@ -58,6 +58,8 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
     circuit = engine.resolve(parameters.circuit, config)
     await asyncio.to_thread(engine.prepare, circuit, tell)
     await asyncio.to_thread(engine.compile_for_proofs, config, circuit.zkey, tell)
+    proofs = parameters.count * (parameters.partitions or circuit.partitions)
+    circuit = await asyncio.to_thread(engine.with_table, circuit, proofs, config, limits)
     run_id, flow_run_id = new_id(), flow_run.id
     output = (parameters.output or home() / "proofs" / run_id).absolute()
     labels = RunLabels(parameters.title, code_version(), flow_run_id, str(output), parameters.count)

@@ -59,12 +59,13 @@ def _simulate(
     circuit = engine.resolve(parameters.circuit, config)
     profile = with_history(load_profile(simulation.profile), history, [circuit.name])
     engine.prepare(circuit, say)
-    opened = open_circuit(circuit)
+    partitions, limits = parameters.partitions or circuit.partitions, _limits(config)
+    opened = open_circuit(engine.with_table(circuit, parameters.count * partitions, config, limits))
     batch = Batch(
         opened.shape,
         parameters.count,
         parameters.concurrency,
-        partitions=parameters.partitions or circuit.partitions,
+        partitions=partitions,
         priority=Priority[parameters.priority.upper()] if parameters.priority else circuit.priority,
         constraints=opened.header.domain_size,  # rounded up to a power of two, but all that a key tells
     )
@@ -72,7 +73,7 @@ def _simulate(
     with telling(say, lambda: _word(progress, parameters.count)):
         return simulate(
             batch,
-            _limits(config),
+            limits,
             profile,
             policy=simulation.policy,
             seed=simulation.seed,

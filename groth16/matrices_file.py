@@ -9,13 +9,13 @@ It is derived: whatever is wrong with it is mended by making it again.
 from __future__ import annotations
 
 import struct
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from groth16.checksums import block_checksums
 from groth16.container import Container, read_container
 from groth16.container_writer import payload, write_container
 from groth16.matrices import Matrices, Matrix
@@ -25,7 +25,6 @@ from groth16.zkey import KeyHeader
 from kernels.parallel import Run
 
 _COUNTS = struct.Struct("<QQQQQ")  # rows, A's terms with coefficient 1 or −1, its others, and B's
-_BLOCK_BYTES = 1 << 22  # that one thread checks at a time
 
 
 def write_matrices(path: Path, matrices: Matrices, run: Run) -> None:
@@ -34,7 +33,7 @@ def write_matrices(path: Path, matrices: Matrices, run: Run) -> None:
     terms = [len(array) for m in (matrices.a, matrices.b) for array in (m.unit_columns, m.others.columns)]
     counts = _COUNTS.pack(matrices.n_rows, *terms)
     sections = [payload(2 + index, array) for index, array in enumerate(arrays)]
-    head = payload(1, counts, np.array(_checksums(arrays, run), np.uint32))
+    head = payload(1, counts, block_checksums(arrays, run))
     write_container(path, MAGIC, VERSION, [head, *sections], aligned=True)
 
 
@@ -48,8 +47,7 @@ def map_matrices(path: Path, header: KeyHeader, run: Run) -> Matrices:
     if n_rows != header.domain_size or sum(terms) != header.n_coefficients:
         raise container.wrong(1, "has other counts than its key")
     a, b = (_map(container, 2 + len(ARRAYS) * i, n_rows, *terms[2 * i : 2 * i + 2]) for i in range(2))
-    found = np.array(_checksums(a.arrays + b.arrays, run), np.uint32)
-    if container.read(1, _COUNTS.size) != found.tobytes():
+    if container.read(1, _COUNTS.size) != block_checksums(a.arrays + b.arrays, run).tobytes():
         raise container.wrong(1, "says that the file is damaged")
     return Matrices(a, b, n_rows, header.n_variables)
 
@@ -62,10 +60,3 @@ def _map(container: Container, first: int, n_rows: int, n_units: int, n_others: 
     row_starts, columns = mapped(2, np.int64, n_rows + 1), mapped(3, np.uint32, n_others)
     others = Csr(row_starts, columns, mapped(4, np.uint64, n_others, 4))
     return Matrix(unit_starts, unit_columns, others)
-
-
-def _checksums(arrays: list[NDArray[Any]], run: Run) -> list[int]:
-    """Of each block; this also brings the file's pages into memory."""
-    views = [array.reshape(-1).view(np.uint8) for array in arrays]
-    blocks = [view[at : at + _BLOCK_BYTES] for view in views for at in range(0, len(view), _BLOCK_BYTES)]
-    return run(zlib.crc32, [(block,) for block in blocks])

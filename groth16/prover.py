@@ -54,7 +54,7 @@ def multiply_all(key: ProvingKey, witness: Witness, quotient_scalars: Scalars, r
         b_g1=msm(g1, key.b_g1, values, run),
         b_g2=msm(g2, key.b_g2, values, run),
         c=msm(g1, key.c, private, run),
-        h=msm(g1, key.h, quotient_scalars, run),
+        h=msm(g1, key.h if key.h_table is None else key.h_table, quotient_scalars, run),
     )
 
 

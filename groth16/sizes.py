@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from kernels.fields import Curve
+from kernels.table_shape import ROWS, WINDOW_BITS
 
 SCALAR_BYTES = 32  # of an element of Fr, on both curves
 
@@ -31,6 +32,11 @@ def srs_bytes(key: KeyCounts) -> int:
     """The proving key's points: A, B in G1, C and H and the public ones (IC) in G1, and B in G2."""
     g1_points = 3 * key.n_variables + key.domain_size  # A, B, and C with IC: each wire is in one of these two
     return g1_points * key.curve.g1.point_bytes + key.n_variables * key.curve.g2.point_bytes
+
+
+def table_bytes(key: KeyCounts) -> int:
+    """A table of multiples of the H points."""
+    return ROWS * key.domain_size * key.curve.g1.point_bytes
 
 
 def pce_bytes(key: KeyCounts) -> int:
@@ -62,18 +68,23 @@ def phase1_bytes(key: KeyCounts) -> int:
     return 2 * key.domain_size * SCALAR_BYTES
 
 
-def phase2_bytes(key: KeyCounts, threads: int = 1) -> int:
+def phase2_bytes(key: KeyCounts, threads: int = 1, with_table: bool = False) -> int:
     """What a partition holds until its proof exists: witness, a or h, and the sums' memory on `threads`."""
-    return witness_bytes(key) + key.domain_size * SCALAR_BYTES + msm_bytes(key, threads)
+    return witness_bytes(key) + key.domain_size * SCALAR_BYTES + msm_bytes(key, threads, with_table)
 
 
-def msm_bytes(key: KeyCounts, threads: int = 1) -> int:
+def msm_bytes(key: KeyCounts, threads: int = 1, with_table: bool = False) -> int:
     """Working memory of the largest multi-scalar multiplication, the one in G2: they run one after another.
 
-    For each scalar its digits and, twice, its number; on each thread what `msm_thread_bytes` says.
+    For each scalar its digits and, twice, its number; on each thread what `msm_thread_bytes` says. A sum over
+    a table has a number for each row as well, but fewer buckets on a thread than this one.
     """
     scalars = max(key.n_variables, key.domain_size)
     shared_bytes = scalars * (2 * _most_windows(scalars) + 2 * 4)
+    if with_table:
+        windows = ROWS * -(-256 // (ROWS * WINDOW_BITS))
+        over_table_bytes = key.domain_size * (2 * windows + 4 * ROWS + 2 * 4)
+        shared_bytes = max(shared_bytes, over_table_bytes)
     return shared_bytes + threads * msm_thread_bytes(scalars, key.curve)
 
 

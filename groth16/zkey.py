@@ -12,6 +12,7 @@ import struct
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ from groth16.errors import InputError
 from groth16.limbs import expect_modulus, first_not_below, scalar_field_in_head
 from groth16.witness import Witness
 from kernels.fields import Curve, Group
+
+if TYPE_CHECKING:
+    from kernels.cpu.tables import Table
 
 Points = NDArray[np.uint64]
 
@@ -102,9 +106,13 @@ class KeyPoints:
 
 @dataclass(frozen=True)
 class ProvingKey(KeyPoints):
-    """A key read from a file; its long arrays are mapped, and read from disk when they are first used."""
+    """A key read from a file; its long arrays are mapped, and read from disk when they are first used.
+
+    h_table: multiples of h, which take its place in sums.
+    """
 
     header: KeyHeader
+    h_table: Table | None = None
 
 
 def read_header(path: str | Path) -> KeyHeader:
@@ -199,7 +207,7 @@ def read_proving_key(path: str | Path) -> ProvingKey:
     """
     header = read_header(path)
     points = {name: read_points(header, number) for name, number in POINT_SECTIONS.items()}
-    return ProvingKey(header=header, **read_head_points(header), **points)
+    return ProvingKey(header=header, h_table=None, **read_head_points(header), **points)
 
 
 def check_pair(header: KeyHeader, witness: Witness) -> None:

@@ -17,12 +17,13 @@ from kernels.cpu.batch_affine import Scratch, new_scratch, sum_by_digits, sum_gr
 from kernels.cpu.batch_affine64 import element_words, is_infinity
 from kernels.cpu.curve import add_affine_at, add_at, add_points, double_at, fold, read_only_bytes
 from kernels.cpu.scalar_parts import LONG, Part, kinds_of, part_of, table_part
-from kernels.cpu.tables import ROWS, Table
+from kernels.cpu.tables import Table
 from kernels.cpu.windows import check_scalars
 from kernels.encoding import Limbs
 from kernels.fields import Field, Group, QuadraticField
 from kernels.meter import holding
 from kernels.parallel import Run, chunks, threads_of
+from kernels.table_shape import ROWS
 
 MOST_POINTS_A_TASK = 1 << 20  # about a second's work: a stop is noticed between tasks
 FEWEST_POINTS_A_TASK = 1 << 10

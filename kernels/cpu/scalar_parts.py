@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from kernels.cpu.batch_affine64 import is_infinity
 from kernels.cpu.formulas import load_word
 from kernels.cpu.lanes import lanes_of
-from kernels.cpu.tables import ROWS, WINDOW_BITS
 from kernels.cpu.windows import SCALAR_LIMBS, read_digits, window_bias, window_count
 from kernels.encoding import ints_to_limbs
 from kernels.fields import Group
 from kernels.meter import holding
 from kernels.parallel import Run, chunks, run_chunks, threads_of
+from kernels.table_shape import ROWS, WINDOW_BITS
 
 FEWEST_SCALARS_A_TASK = 1 << 10
 MOST_WINDOW_BITS = 16

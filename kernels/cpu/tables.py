@@ -15,9 +15,7 @@ from kernels.cpu.curve import element_words, read_only_bytes
 from kernels.encoding import Limbs
 from kernels.fields import Field, Group, QuadraticField
 from kernels.parallel import Run, run_chunks
-
-WINDOW_BITS = 13  # wider ones take fewer additions, but their buckets and points leave the caches
-ROWS = 5  # 20 windows for both curves' scalars: 4 sets of buckets, equal shares for 1, 2 and 4 threads
+from kernels.table_shape import ROWS, WINDOW_BITS
 
 
 class Table(NamedTuple):

@@ -13,6 +13,7 @@ import pytest
 from engine import key_cache
 from engine.kept_files import NONE, KeptFiles
 from engine.key_cache import KeyCache, content_hash
+from engine.key_notes import keeps_table
 from groth16.errors import InputError
 from groth16.matrices import Matrices
 from groth16.temporary import create
@@ -173,6 +174,28 @@ def test_a_pipe_in_a_files_place_is_replaced_and_a_folder_costs_a_warning(
         assert load(zkey, files).b.unit_columns.tolist() == expected
     (record,) = caplog.records
     assert "is a folder: delete it" in record.message
+
+
+def test_a_table_is_made_once_and_again_where_its_file_is_damaged(
+    zkey: Path, files: KeptFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, made = read_proving_key(zkey), []
+    real = key_cache.make_table
+    monkeypatch.setattr(key_cache, "make_table", lambda *arguments: made.append(1) or real(*arguments))
+    assert not keeps_table(zkey, files)
+    expected = KeyCache(files).table(key, serial).points.tobytes()
+    assert keeps_table(zkey, files)
+    assert KeyCache(files).table(key, serial).points.tobytes() == expected
+    assert len(made) == 1
+    (path,) = files.folder.glob("*.table-*")
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.unlink()
+    path.write_bytes(data)
+    assert KeyCache(files).table(key, serial).points.tobytes() == expected
+    assert len(made) == 2
+    assert KeyCache(NONE).table(key, serial).points.tobytes() == expected
+    assert not keeps_table(zkey, NONE)
 
 
 def test_nothing_is_kept_where_nothing_may_be(zkey: Path, calls: Calls) -> None:

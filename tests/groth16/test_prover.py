@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -7,10 +8,11 @@ import pytest
 
 from groth16.errors import InputError, VerificationFailed
 from groth16.key_scalars import Toxic
-from groth16.prover import assemble, prove
+from groth16.prover import assemble, multiply_all, prove
 from groth16.verification_key import verification_key_of
 from groth16.verifier import verify
 from groth16.witness import read_witness
+from kernels.cpu.tables import make_table
 from kernels.encoding import decode_points
 from kernels.fields import CURVES
 from kernels.parallel import PoolRunner, serial
@@ -91,6 +93,16 @@ def test_threads_and_one_thread_give_the_same_sums(tmp_path: Path) -> None:
     for name in ("a", "b_g1", "b_g2", "c", "h"):
         assert (getattr(threaded, name) == getattr(alone, name)).all(), name
     verify(verification_key_of(key), circuit.public, assemble(key, threaded, 5, 6))
+
+
+@pytest.mark.parametrize("curve", CURVE_NAMES)
+def test_a_table_of_multiples_gives_the_same_sums(curve: str, tmp_path: Path) -> None:
+    circuit = oracle.random_circuit(curve, seed=8, n_constraints=300, n_public=3, n_private=200)
+    key, witness, scalars = proving.quotient_of(proving.set_up(circuit, tmp_path))
+    tabled = replace(key, h_table=make_table(CURVES[curve].g1, key.h, serial))
+    found, expected = (multiply_all(each, witness, scalars, serial) for each in (tabled, key))
+    assert (found.h == expected.h).all()
+    verify(verification_key_of(key), circuit.public, prove(tabled, witness, scalars, serial))
 
 
 def test_no_two_proofs_are_equal(tmp_path: Path) -> None:

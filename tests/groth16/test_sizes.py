@@ -8,12 +8,15 @@ from itertools import product
 import numpy as np
 import pytest
 
+from engine.tables import LEAST_DOMAIN
 from groth16 import sizes
 from groth16.witness import read_witness
 from groth16.zkey import POINT_SECTIONS, read_proving_key
 from kernels.cpu.batch_affine import new_scratch
-from kernels.cpu.msm import Part, _best_window_bits, _tasks, msm
+from kernels.cpu.msm import _tasks, msm
 from kernels.cpu.ntt import domain_of
+from kernels.cpu.scalar_parts import Part, _best_window_bits
+from kernels.cpu.tables import make_table
 from kernels.cpu.windows import window_count
 from kernels.encoding import encode_points
 from kernels.fields import BLS12_381, BN254, Curve
@@ -55,7 +58,8 @@ def test_no_sum_has_more_buckets_or_digits_than_are_reserved() -> None:
         for limit, in_lanes in product((2, 1 << 64, BLS12_381.g2.order), (True, False)):
             bits = _best_window_bits(n, limit, in_lanes)
             count = window_count(limit, bits)
-            part = Part(np.empty(0, np.uint32), np.broadcast_to(np.uint16(0), (count, n)), bits)
+            digits = np.broadcast_to(np.uint16(0), (count, n))
+            part = Part(np.empty(0, np.uint32), digits, bits, bits, count - 1)
             most_digit_bytes = max(most_digit_bytes, 2 * count * n)
             for threads in (1, 2, 3, 8, 64):
                 tasks = [(windows, stop - start) for _, windows, start, stop in _tasks(part, threads)]
@@ -134,3 +138,20 @@ def test_a_sum_of_any_size_takes_no_more_memory_than_is_reserved(
     codes_bytes, scratch_bytes = 4 * n, sum(array.nbytes for array in new_scratch(g2.field))
     reserved_bytes = sizes.msm_bytes(Counts(n, n, curve))
     assert codes_bytes + scratch_bytes < meter.peak_bytes <= reserved_bytes < 2.5 * meter.peak_bytes
+
+
+@pytest.mark.parametrize("curve", [BN254, BLS12_381])
+@pytest.mark.parametrize("lanes", ["off", "auto"])
+def test_a_sum_over_a_table_takes_no_more_memory_than_is_reserved(
+    curve: Curve, lanes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernels.cpu.lane_tokens.CHOICE", lanes)
+    g1, n = curve.g1, LEAST_DOMAIN
+    table = make_table(g1, np.tile(encode_points(g1, [g1.generator]), (n, 1, 1)), serial)
+    scalars = np.random.default_rng(1).integers(0, 2**60, (n, 4), np.uint64)
+    meter = Meter()
+    with meter.counting():
+        msm(g1, table, scalars, serial)
+    counts = Counts(n, n, curve)
+    assert sizes.table_bytes(counts) == table.points.nbytes
+    assert meter.peak_bytes <= sizes.msm_bytes(counts, with_table=True) < 3 * meter.peak_bytes

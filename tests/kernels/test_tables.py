@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from kernels.cpu import ifma
 from kernels.cpu import msm as module
 from kernels.cpu.msm import msm
-from kernels.cpu.tables import ROWS, WINDOW_BITS, Table, make_table
+from kernels.cpu.tables import Table, make_table
 from kernels.encoding import encode_points, ints_to_limbs
 from kernels.fields import BLS12_381, BN254
 from kernels.parallel import PoolRunner, serial
+from kernels.table_shape import ROWS, WINDOW_BITS
 from tests.kernels.points import GROUPS, decoded, multiples, multiply, name, negative
 
 each_group = pytest.mark.parametrize("G", GROUPS, ids=name)
