@@ -2,13 +2,15 @@
 
 Before numba looks for a kept kernel it registers all functions that it can compile calls of and compiles its
 own run-time system, a fifth of a second; with a kernel it reads the code that its callers would take in when
-they are compiled. Here all of that waits until something is compiled.
+they are compiled. Here all of that waits until something is compiled. Nor is a file written for each kernel,
+to see whether the folder can be: `kernels.cache` has seen to that.
 """
 
+from pathlib import Path
 from typing import Any
 
 from llvmlite import binding
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, UserProvidedCacheLocator
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.runtime import _nrt_python
 
@@ -52,8 +54,13 @@ def load_kept_alone() -> None:
         binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
     JITCPUCodegen._library_class = KeptLibrary
     FunctionCache.load_overload = _load_overload
+    UserProvidedCacheLocator.ensure_cache_path = _make_folder
 
 
 def _load_overload(cache: Any, signature: Any, target_context: Any) -> Any:
     """numba's, without refreshing the context: what compiles does that, too."""
     return cache._load_overload(signature, target_context)
+
+
+def _make_folder(locator: Any) -> None:
+    Path(locator.get_cache_path()).mkdir(parents=True, exist_ok=True)
