@@ -90,16 +90,11 @@ GPU_BARS = (
     ),
     Bar("development key of 2^26 on the GPU", 60, "s", _figure("setup", "bls12381", (1 << 26) - 400, _s)),
     *(
-        Bar(
-            f"{name} with a GPU to its first proof, {CURVE_NAMES[curve]}",
-            most_s,
-            "s",
-            _figure(task, curve, 1000, _s),
-        )
+        Bar(f"{text} with a GPU, {CURVE_NAMES[curve]}", most_s, "s", _figure(task, curve, 1000, _s))
         for curve in CURVE_NAMES
-        for task, name, most_s in (
-            ("first process", "first process, compiling,", 120),
-            ("second process", "second process", 3),
+        for task, text, most_s in (
+            ("first command", "first command, compiling,", 120),
+            ("later command", "later command", 3),
         )
     ),
 )

@@ -18,7 +18,6 @@ from benchmarks.gpu import partition as partitions
 from benchmarks.gpu import products
 from benchmarks.gpu.shaped_key import ShapedKey, make_key, multiples
 from benchmarks.gpu.sums import inner_product
-from engine.compiling import compile_once
 from groth16.cuda.key import upload_key
 from groth16.cuda.matrices import evaluate, upload_matrix
 from groth16.cuda.prover import multiply_all, upload_inputs
@@ -185,8 +184,6 @@ def proof(zkey: str, wtns: str, proofs: int = 1) -> Job:
     `details` says how much of the device's memory was free after the first run and is after the last.
     """
     key, witness, uploader = read_proving_key(zkey), read_witness(wtns), Uploader()
-    for purpose in ("prove", "gpu"):
-        compile_once(purpose, key.header.curve.name, lambda _: None)
     own = upload_key(key, read_matrices(key.header), uploader, _run())
     public = limbs_to_ints(witness.values[1 : 1 + key.header.n_public])
     details: dict[str, Any] = {}

@@ -53,7 +53,7 @@ def _command(bench: Bench, files: Files, with_peers: bool) -> None:
     measurement = bench.measurement(f"command {files.name}", files.curve, files.constraints, threads)
     outputs = bench.folder / "proof.json", bench.folder / "public.json"
     measurement.details["reserved_bytes"] = reserved_bytes(files)
-    who = {OURS: _prove(files, *outputs, threads)}
+    who = {OURS: prove_command(files, *outputs, threads)}
     if with_peers and shutil.which("node") and SNARKJS.exists():
         given = (str(each) for each in (SNARKJS, "groth16", "prove", files.zkey, files.wtns, *outputs))
         who["snarkjs"] = "node", "--require", str(ROOT / THREADS), *given
@@ -93,7 +93,9 @@ def start(bench: Bench) -> None:
     """A first process that has to compile everything, and those after it, on a small circuit."""
     for curve in bench.plan.curves:
         files = with_keys(bench, prepare(SMALL, curve, bench.folder, bench.report))
-        command = _prove(files, bench.folder / "proof.json", bench.folder / "public.json", len(bench.cores))
+        command = prove_command(
+            files, bench.folder / "proof.json", bench.folder / "public.json", len(bench.cores)
+        )
         with tempfile.TemporaryDirectory(prefix="cuzk-kernels-") as kernels:
             first = run(command, bench.cores, {"NUMBA_CACHE_DIR": kernels})
             later = [
@@ -120,9 +122,10 @@ def _start_s(ended: Ended) -> float:
     return ended.wall_s - sum(float(seconds[stage]) for stage in AFTER_START)
 
 
-def _prove(files: Files, proof: Path, public: Path, threads: int) -> tuple[str, ...]:
+def prove_command(files: Files, proof: Path, public: Path, threads: int, *more: str) -> tuple[str, ...]:
+    """`cuzk prove` with these files and, at the end, more options."""
     given = (str(each) for each in (files.zkey, files.wtns, proof, public))
-    return *CUZK, "prove", *given, "--threads", str(threads), "--json"
+    return *CUZK, "prove", *given, "--threads", str(threads), "--json", *more
 
 
 def run(command: Sequence[str], cores: Sequence[int], environment: Mapping[str, str]) -> Ended:
