@@ -12,7 +12,7 @@ from pathlib import Path
 
 from config import Config, format_size, home
 from engine.errors import EngineError
-from engine.gpus import INSTALL, proving_devices, usable_gpus, visible_gpus
+from engine.gpus import proving_devices, usable_gpus, visible_gpus
 from engine.limits import budget_bytes, memory, threads
 from kernels.lane_choice import lane_choice
 from policy import Device
@@ -94,7 +94,8 @@ def _gpus() -> str:
     if not visible.found:
         return f"none: {visible.why_none}"
     names = ", ".join(f"{gpu.ordinal} {gpu.name} {format_size(gpu.memory_bytes)}" for gpu in visible.found)
-    return f"{names}; to use them: {INSTALL}" if usable_gpus().why_none else names
+    why_none = usable_gpus().why_none
+    return f"{names}; not used: {why_none}" if why_none else names
 
 
 def _proofs(config: Config) -> str:

@@ -19,16 +19,22 @@ LIBRARY = "libcuda.so.1"
 PACKAGE = "numba_cuda"  # what the extra installs
 INSTALL = "pip install 'cuzk[gpu]'"
 LEAST_MARGIN_BYTES = 1 << 30  # of a GPU's memory for the driver, the kernels and their stacks
+LEAST_CAPABILITY = (7, 5)  # for which CUDA 13 compiles
 _NAME_BYTES = 128
+_CAPABILITY_ATTRIBUTES = (75, 76)  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
 
 
 @dataclass(frozen=True)
 class GpuInfo:
-    """What the driver says of a GPU. `ordinal`: its number among those that this process may use."""
+    """What the driver says of a GPU.
+
+    ordinal: its number among those that this process may use; capability: its compute capability.
+    """
 
     ordinal: int
     name: str
     memory_bytes: int
+    capability: tuple[int, int] = LEAST_CAPABILITY
 
 
 @dataclass(frozen=True)
@@ -87,12 +93,18 @@ class _DriverError(Exception):
 
 
 def usable_gpus(load: Callable[[str], Any] = ctypes.CDLL) -> Gpus:
-    """The GPUs that proofs can be made on: the driver shows them, and the extra is installed."""
+    """The GPUs that proofs can be made on: the driver shows them, they are no older than CUDA's compiler
+    expects, and the extra is installed.
+    """
     gpus = visible_gpus(load)
-    if gpus.found and importlib.util.find_spec(PACKAGE) is None:
-        names = ", ".join(gpu.name for gpu in gpus.found)
+    names = ", ".join(gpu.name for gpu in gpus.found)
+    usable = tuple(gpu for gpu in gpus.found if gpu.capability >= LEAST_CAPABILITY)
+    if gpus.found and not usable:
+        least = ".".join(map(str, LEAST_CAPABILITY))
+        return Gpus((), f"there is {names}, of a compute capability below {least}, the least that will do")
+    if usable and importlib.util.find_spec(PACKAGE) is None:
         return Gpus((), f"there is {names}, but no package {PACKAGE}: {INSTALL}")
-    return gpus
+    return Gpus(usable, gpus.why_none)
 
 
 def visible_gpus(load: Callable[[str], Any] = ctypes.CDLL) -> Gpus:
@@ -115,7 +127,7 @@ def _ask(library: Any) -> tuple[GpuInfo, ...]:
             library.cuGetErrorName(code, ctypes.byref(text))
             raise _DriverError(f"the driver's {name} fails with {(text.value or b'an error').decode()}")
 
-    count, device = ctypes.c_int(), ctypes.c_int()
+    count, device, part = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     name, memory_bytes = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_size_t()
     call("cuInit", 0)
     call("cuDeviceGetCount", ctypes.byref(count))
@@ -124,5 +136,10 @@ def _ask(library: Any) -> tuple[GpuInfo, ...]:
         call("cuDeviceGet", ctypes.byref(device), ordinal)
         call("cuDeviceGetName", name, _NAME_BYTES, device)
         call("cuDeviceTotalMem_v2", ctypes.byref(memory_bytes), device)
-        found.append(GpuInfo(ordinal, name.value.decode(errors="replace"), memory_bytes.value))
+        capability = []
+        for attribute in _CAPABILITY_ATTRIBUTES:
+            call("cuDeviceGetAttribute", ctypes.byref(part), attribute, device)
+            capability.append(part.value)
+        text = name.value.decode(errors="replace")
+        found.append(GpuInfo(ordinal, text, memory_bytes.value, (capability[0], capability[1])))
     return tuple(found)

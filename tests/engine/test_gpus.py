@@ -12,7 +12,8 @@ from engine.gpus import GpuInfo, Gpus, proving_device, proving_devices, usable_g
 from policy import Device
 
 GIB = 1 << 30
-H100, H200 = GpuInfo(0, "NVIDIA H100", 80 * GIB), GpuInfo(1, "NVIDIA H200", 140 * GIB)
+H100, H200 = GpuInfo(0, "NVIDIA H100", 80 * GIB, (9, 0)), GpuInfo(1, "NVIDIA H200", 140 * GIB, (9, 0))
+OLD = GpuInfo(0, "NVIDIA P100", 16 * GIB, (6, 0))
 NO_DEVICE = 100
 
 
@@ -32,6 +33,9 @@ class Driver:
             "cuDeviceGetName": self._name,
             "cuDeviceTotalMem_v2": lambda size, device: self._set(
                 size, self._gpus[device.value].memory_bytes
+            ),
+            "cuDeviceGetAttribute": lambda part, which, device: self._set(
+                part, self._of(device).capability[which - 75]
             ),
             "cuGetErrorName": lambda _, text: self._set(text, b"CUDA_ERROR_NO_DEVICE"),
         }[name]
@@ -76,6 +80,15 @@ def test_without_the_extra_a_gpu_is_of_no_use(monkeypatch: pytest.MonkeyPatch) -
     found = usable_gpus(lambda _: Driver(H100))
     assert found.found == ()
     assert found.why_none == ("there is NVIDIA H100, but no package numba_cuda: pip install 'cuzk[gpu]'")
+
+
+def test_a_gpu_that_is_too_old_is_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: "there")
+    found = usable_gpus(lambda _: Driver(OLD))
+    assert found.found == ()
+    assert found.why_none is not None
+    assert "NVIDIA P100, of a compute capability below 7.5" in found.why_none
+    assert usable_gpus(lambda _: Driver(OLD, H200)).found == (H200,)
 
 
 def devices(wanted: Any, gpus: Gpus, memory: Any = "auto") -> tuple[Device, ...]:
