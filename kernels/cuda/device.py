@@ -1,7 +1,7 @@
 """One GPU: making it the one that a thread works on, and its memory."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from numba import cuda
 
@@ -33,5 +33,6 @@ class Device:
         context = cuda.current_context()
         if SIMULATED:
             return 1 << 40
-        context.deallocations.clear()  # numba keeps them back until there are some
+        with suppress(IndexError):  # another thread took the last of them
+            context.memory_manager.deallocations.clear()  # numba keeps them back until there are some
         return int(context.get_memory_info().free)
