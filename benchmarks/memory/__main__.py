@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,7 @@ import click
 
 from benchmarks.circuits.prepared import default_folder
 from benchmarks.memory.check import check
-from benchmarks.memory.circuits import make
+from benchmarks.memory.circuits import Made, make
 from benchmarks.memory.kill import kill_at_random
 from benchmarks.memory.two import two_processes
 from benchmarks.memory.worker import THREADS, Task, demand_bytes
@@ -77,9 +78,25 @@ def isolation() -> None:
     click.echo(json.dumps(measure(report)))
 
 
+@cli.command()
+@SIZES
+@click.option("--proofs", default=8, help="Of each circuit in a batch. [8]")
+def pools(sizes: str, proofs: int) -> None:
+    """What the sizes of the two pools make of a batch."""
+    from benchmarks.memory.pools import pools as measure
+
+    specs = [each.spec(len(os.sched_getaffinity(0))) for each in circuits_of(sizes)]
+    click.echo(json.dumps(measure(specs, proofs, report)))
+
+
+def circuits_of(sizes: str) -> list[Made]:
+    """The circuits of these powers of two constraints."""
+    return make([int(size) for size in sizes.split(",")], default_folder(), report)
+
+
 def task_of(name: str, sizes: str, rounds: int, over: float, folder: str) -> Task:
     """The budget is the demand over `over`, but enough for the largest circuit."""
-    circuits = make([int(size) for size in sizes.split(",")], default_folder(), report)
+    circuits = circuits_of(sizes)
     shapes = [load_shape(each.spec(THREADS)) for each in circuits]
     largest_bytes = max(each.entries_bytes + each.working_bytes for each in shapes)
     budget_bytes = max(int(demand_bytes(shapes, rounds) / over), largest_bytes)
