@@ -33,7 +33,8 @@ from groth16.zkey import read_header
 from kernels.cpu.ntt import domain_of
 from kernels.cuda.errors import DeviceLost, OutOfDeviceMemory
 from kernels.parallel import Run, serial
-from policy import Device, DeviceOutOfMemory
+from policy import BudgetPolicy, Device, DeviceOutOfMemory
+from policy.codec import decode_decision, decode_event
 from tests.engine.support import CONFIG, ROOT, Hold, Rows, limits_for, run
 from tests.groth16 import oracle, proving
 
@@ -179,6 +180,10 @@ def test_out_of_device_memory_is_tried_again_with_fewer_at_once(
     assert states(rows) == ["succeeded"] * 3
     assert gpu.calls == 4
     assert [type(each) for each in rows.log()].count(DeviceOutOfMemory) == 1
+    policy = BudgetPolicy(limits_for(spec, 2, devices=(GPU,)))
+    for row in rows.tables["policy_event"]:  # what happened on the device is all in the log
+        decisions = policy.handle(decode_event(row["event"]), row["at_s"])
+        assert decisions == list(map(decode_decision, row["decisions"]))
 
 
 def test_alone_out_of_device_memory_is_the_proofs_failure(
