@@ -16,16 +16,16 @@ from db.statistics import Dimension, grouped_by
 from db.summaries import STAGES
 
 Verdict = Literal["faster", "slower", "noise", "too few"]
-CONFIDENCE = 0.95
+CONFIDENCE = 0.99  # of each of six stages, so that one in twenty questions calls one changed wrongly
 RESAMPLES = 2_000
-MOST_SAMPLED = 1_000  # of more values so many are drawn: the interval is wider then, never too narrow
+MOST_SAMPLED = 1_000  # of more values so many are resampled, and the spread scaled to their number
 FEWEST = 3
 _SEED = 1  # the same question has the same answer
 
 
 @dataclass(frozen=True)
 class Change:
-    """Of a stage's mean seconds: `change` is after over before, less 1; `low` to `high` its 95 % interval.
+    """Of a stage's mean seconds: `change` is after over before, less 1; `low` to `high` its 99 % interval.
 
     "noise" where 0 lies in the interval; "too few" values to say where there are fewer than three.
     """
@@ -58,7 +58,7 @@ def compare_runs(history: History, before_id: str, after_id: str) -> list[Change
 
     Raises HistoryError where the runs have no circuit in common.
     """
-    found = groups(history, Filter(state="succeeded"))
+    found = groups(history, Filter(state="succeeded", run_ids=(before_id, after_id)))
     before, after = ([group for group in found if group.run_id == id_] for id_ in (before_id, after_id))
     common = {group.circuit for group in before} & {group.circuit for group in after}
     if not common:
@@ -118,7 +118,8 @@ def _resampled_means(values: NDArray[np.float32], random: np.random.Generator) -
     some = random.choice(values, MOST_SAMPLED, replace=False) if len(values) > MOST_SAMPLED else values
     drawn = random.integers(0, len(some), (RESAMPLES, len(some)))
     means: NDArray[np.float64] = some[drawn].mean(axis=1, dtype=np.float64)
-    return means
+    scaled: NDArray[np.float64] = (means - _mean(some)) * (len(some) / len(values)) ** 0.5
+    return scaled + _mean(values)
 
 
 def _mean(values: NDArray[np.float32]) -> float:

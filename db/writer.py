@@ -19,10 +19,9 @@ from db.spool import Spool
 _log = logging.getLogger("cuzk.history")
 
 _BATCH = 2_000
-_GATHER_S = 0.25  # how long a row waits for company
+_GATHER_S = 1.0  # how long a row waits for company
 _RETRY_WAITS_S = (0.1, 0.5, 2.0)
 _PROBE_S = 5.0  # between two looks whether a database that is away is back
-_AT_ONCE = ("run", "proof")  # an update of theirs, such as the end of a proof, does not wait so long
 
 
 class HistoryWriter:
@@ -60,7 +59,7 @@ class HistoryWriter:
         """Add `rows` as they are now, unless they are there; a parent goes in before its children."""
         self._put([Insert(table_of(type(row)), _values(row)) for row in rows])
 
-    def insert_values(self, model: type[Record], rows: Iterable[Mapping[str, Any]]) -> None:
+    def insert_values(self, model: type[Record], rows: Iterable[Mapping[str, Any]], /) -> None:
         """Add rows given as values by column; far cheaper than as objects.
 
         No default of the model applies: a column left out is null.
@@ -106,7 +105,7 @@ class HistoryWriter:
             room = 0 if self._closed else self._capacity - len(self._pending)
             self._pending += changes[:room]
             self._accepted += len(changes[:room])
-            if any(isinstance(each, Update) and each.table.name in _AT_ONCE for each in changes):
+            if any(map(_is_end, changes)):
                 self._wanted = self._accepted
             if len(changes) > room:
                 why = "the writer is closed" if self._closed else "rows come faster than they can be written"
@@ -195,6 +194,15 @@ class HistoryWriter:
             self.error = HistoryError(f"{self._address}: records were lost: {why}")
             self.error.__cause__ = cause
         _log.warning("%s", self.error)
+
+
+_ENDS = {"proof": "ended_s", "run": "ended_at"}
+
+
+def _is_end(change: Change) -> bool:
+    """Whether a proof or a run ends by it, which does not wait for company."""
+    name = _ENDS.get(change.table.name) if isinstance(change, Update) else None
+    return name in change.values
 
 
 def _retry(action: Callable[[], None], waits_s: Sequence[float]) -> None:

@@ -143,6 +143,11 @@ class Engine:
         seconds = await proof.progress.wait_finished(stage, partition)
         return StageSummary(seconds, proof.circuit.describe(stage))
 
+    def shown_by(self, proof_id: str, stage: Stage, partition: int, task_run_id: str) -> None:
+        """Note for the history that this Prefect task run shows the stage, which has started."""
+        self._proof(proof_id)
+        self._recorder.shown_by(PartitionId(proof_id, partition), stage, task_run_id)
+
     async def result(self, proof_id: str) -> ProofResult:
         """The proof, verified and written; ProofFailed, caused by a stage's error, or ProofCancelled."""
         proof = self._proof(proof_id)

@@ -1,5 +1,6 @@
 """Samples what the process really holds beside what the policy has reserved."""
 
+import os
 import resource
 import sys
 import threading
@@ -36,8 +37,9 @@ class MemoryMonitor:
     ) -> None:
         self._now_s, self._reserved_bytes, self._on_sample = now_s, reserved_bytes, on_sample
         self._interval_s = interval_s
-        self._process = psutil.Process()
-        self._stop = threading.Event()
+        self._resident = Resident()
+        self._running = threading.Lock()  # held until stop(): to wait for it is cheaper than for an Event
+        self._running.acquire()
         self._thread = threading.Thread(target=self._watch, name="memory-monitor", daemon=True)
         self._error: BaseException | None = None
         self._high_water_before_bytes = _high_water_bytes()
@@ -49,9 +51,10 @@ class MemoryMonitor:
 
     def stop(self) -> None:
         """Take a last sample and end the thread; raises what the thread failed with, if it did."""
-        self._stop.set()
+        self._running.release()
         self._thread.join()
         self.sample()
+        self._resident.close()
         if self._error is not None:
             raise self._error
 
@@ -64,9 +67,8 @@ class MemoryMonitor:
         return self._peak_sampled_bytes
 
     def sample(self) -> Sample:
-        found = self._process.memory_info()
-        file_bytes = getattr(found, "shared", 0)  # resident file and shared memory pages, see proc(5), statm
-        sample = self.last = Sample(self._now_s(), found.rss, self._reserved_bytes(), file_bytes)
+        rss_bytes, file_bytes = self._resident.read()
+        sample = self.last = Sample(self._now_s(), rss_bytes, self._reserved_bytes(), file_bytes)
         self._peak_sampled_bytes = max(self._peak_sampled_bytes, sample.rss_bytes)
         self._on_sample(sample)
         return sample
@@ -74,12 +76,39 @@ class MemoryMonitor:
     def _watch(self) -> None:
         try:
             next_s = time.monotonic() + self._interval_s
-            while not self._stop.wait(max(0.0, next_s - time.monotonic())):
+            while not self._running.acquire(timeout=max(0.0, next_s - time.monotonic())):
                 self.sample()
                 # After a long pause (a compiler holding the interpreter) one sample, not all the missed ones.
                 next_s = max(next_s, time.monotonic()) + self._interval_s
         except Exception as error:
             self._error = error
+
+
+class Resident:
+    """The process's resident bytes, and of them those of mapped files and shared memory.
+
+    From /proc/self/statm, see proc(5), kept open: a tenth of what psutil takes, a hundred times a second.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._statm: int | None = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:  # no Linux
+            self._statm = None
+
+    def read(self) -> tuple[int, int]:
+        if self._statm is None:
+            return psutil.Process().memory_info().rss, 0
+        _, resident, shared, *_ = os.pread(self._statm, 100, 0).split()
+        return int(resident) * _PAGE_BYTES, int(shared) * _PAGE_BYTES
+
+    def close(self) -> None:
+        if self._statm is not None:
+            os.close(self._statm)
+            self._statm = None
+
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def _high_water_bytes() -> int:

@@ -31,6 +31,7 @@ class Writer(Protocol):
     """Takes rows without blocking; db.HistoryWriter is one."""
 
     def insert(self, row: Record, /) -> None: ...
+    def insert_values(self, model: type[Record], rows: Sequence[Mapping[str, Any]], /) -> None: ...
     def update(self, model: type[Record], key: str | tuple[str, int], /, **values: Any) -> None: ...
     def flush(self) -> object: ...
 
@@ -39,6 +40,7 @@ class NoWriter:
     """For a run that leaves no history."""
 
     def insert(self, row: Record, /) -> None: ...
+    def insert_values(self, model: type[Record], rows: Sequence[Mapping[str, Any]], /) -> None: ...
     def update(self, model: type[Record], key: str | tuple[str, int], /, **values: Any) -> None: ...
     def flush(self) -> None: ...
 
@@ -56,10 +58,11 @@ class RunLabels:
 
 @dataclass
 class _Rows:
-    """The row of a partition, how many stages it has had, and whether the last of them is open."""
+    """The row of a partition, how many stages it has had, the last of each name, and whether one is open."""
 
     partition_id: str
     stage_count: int = 0
+    latest: dict[StageName, int] = field(default_factory=dict)
     open: bool = False
     waited: bool = False
 
@@ -128,15 +131,15 @@ class Recorder:
         self._event_count += 1
 
     def sample(self, sample: Sample) -> None:
-        row = MemorySample(
-            run_id=self.run_id,
-            sequence=self._sample_count,
-            at_s=sample.at_s,
-            rss_bytes=sample.rss_bytes,
-            reserved_bytes=sample.reserved_bytes,
-            file_bytes=sample.file_bytes,
-        )
-        self.writer.insert(row)
+        row = {
+            "run_id": self.run_id,
+            "sequence": self._sample_count,
+            "at_s": sample.at_s,
+            "rss_bytes": sample.rss_bytes,
+            "reserved_bytes": sample.reserved_bytes,
+            "file_bytes": sample.file_bytes,
+        }
+        self.writer.insert_values(MemorySample, [row])
         self._sample_count += 1
 
     def submitted(self, job: Job, name: str, at_s: float) -> None:
@@ -180,7 +183,13 @@ class Recorder:
         rows = self._partitions[partition]
         row = Stage(partition_id=rows.partition_id, sequence=rows.stage_count, name=stage, started_s=at_s)
         self.writer.insert(row)
+        rows.latest[stage] = rows.stage_count
         rows.stage_count, rows.open = rows.stage_count + 1, True
+
+    def shown_by(self, partition: PartitionId, stage: StageName, task_run_id: str) -> None:
+        """The Prefect task run that shows the partition's stage, which has begun."""
+        rows = self._partitions[partition]
+        self.writer.update(Stage, (rows.partition_id, rows.latest[stage]), task_run_id=task_run_id)
 
     def leave(self, partition: PartitionId, at_s: float, wait_cause: str | None = None) -> None:
         """The partition's open stage ends; if it was a wait, this was its cause."""

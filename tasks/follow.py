@@ -5,7 +5,7 @@ from typing import Any
 
 from prefect import get_run_logger
 from prefect.cache_policies import NO_CACHE
-from prefect.runtime import flow_run
+from prefect.runtime import flow_run, task_run
 
 import engine
 from engine.proofs import Stage
@@ -34,7 +34,10 @@ async def follow(key: Key, stage: Stage) -> Ended:
     tasks, so that a task's time is the stage's, and a proof that waits occupies nothing.
     """
     note_start()
-    summary = await engine.current().wait_finished(key.proof_id, stage, key.partition)
+    current = engine.current()
+    if task_run.id is not None:
+        current.shown_by(key.proof_id, stage, key.partition, task_run.id)
+    summary = await current.wait_finished(key.proof_id, stage, key.partition)
     get_run_logger().info("%s, %.2f s", summary.detail, summary.seconds)
     return Ended()
 

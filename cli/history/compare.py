@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def compare(config: Config, before: str, after: str, as_json: bool) -> None:
     """Compare the mean seconds of each stage in the second run with those in the first.
 
-    Of partitions that succeeded, of circuits that both runs proved. The interval is a bootstrap's, of 95 %
+    Of partitions that succeeded, of circuits that both runs proved. The interval is a bootstrap's, of 99 %
     confidence; a change is noise where it may as well be none.
     """
     from cli.history.output import Column, print_rows, seconds

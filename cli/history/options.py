@@ -55,7 +55,7 @@ def filters(command: Callable[..., None]) -> Callable[..., None]:
     def gather(*arguments: Any, **options: Any) -> None:
         from db import Filter
 
-        given = {name: options.pop(name) for name in Filter.__dataclass_fields__}
+        given = {name: options.pop(name) for name in Filter.__dataclass_fields__.keys() & options.keys()}
         command(*arguments, where=Filter(**given), **options)
 
     for option in reversed(FILTERS):

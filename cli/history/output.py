@@ -40,10 +40,11 @@ def print_json(value: Any) -> None:
 
 
 def seconds(value: float | None) -> str:
-    """Seconds, with more decimals where there is less than one."""
+    """Seconds, with a decimal more where there is less than one, and two more below a hundredth."""
     if value is None:
         return "–"
-    return f"{value:.2f}" if value >= 1 or value == 0 else f"{value:.3g}"
+    decimals = 2 if value >= 0.9995 or value == 0 else 3 if value >= 0.01 else 4
+    return f"{value:.{decimals}f}"
 
 
 def percent(value: float) -> str:

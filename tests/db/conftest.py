@@ -4,17 +4,14 @@ PostgreSQL is the server at CUZK_TEST_POSTGRESQL_URL, else a cluster of our own 
 Without either its tests are skipped, but fail where CI is set.
 """
 
-import os
 import secrets
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import NullPool, create_engine, make_url, text
 
+from benchmarks.history.server import installed, own_server
 from config import environment
 from db import History, Partition, Proof, Run, Stage, open_history
 
@@ -23,50 +20,15 @@ from db import History, Partition, Proof, Run, Stage, open_history
 def postgresql_server() -> Iterator[str]:
     """URL of a running server on which schemas may be made."""
     given = environment("CUZK_TEST_POSTGRESQL_URL")
-    binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if given:
         yield given
-    elif binaries:
-        yield from _own_cluster(binaries[-1].parent)
+    elif installed():
+        with own_server() as server:
+            yield server.url
     elif environment("CI"):
         pytest.fail("no PostgreSQL is installed, and CUZK_TEST_POSTGRESQL_URL is not set")
     else:
         pytest.skip("no PostgreSQL is installed, and CUZK_TEST_POSTGRESQL_URL is not set")
-
-
-def _own_cluster(binaries: Path) -> Iterator[str]:
-    """A cluster in a temporary folder, reached by a socket in it; the server refuses to run as root."""
-    as_user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-    folder = Path(tempfile.mkdtemp(prefix="cuzk-postgresql-", dir="/tmp"))  # a socket's path must be short
-    if as_user:
-        shutil.chown(folder, "postgres")
-    control = [*as_user, str(binaries / "pg_ctl"), "-D", str(folder / "data"), "-w"]
-    options = f"-k {folder} -c listen_addresses='' -c fsync=off"
-    try:
-        init = [
-            str(binaries / "initdb"),
-            "-D",
-            str(folder / "data"),
-            "-A",
-            "trust",
-            "-U",
-            "postgres",
-            "-E",
-            "UTF8",
-        ]
-        _check([*as_user, *init, "--no-sync"])
-        _check([*control, "-l", str(folder / "log"), "-o", options, "start"])
-        yield f"postgresql://postgres@/postgres?host={folder}"
-    finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], capture_output=True, check=False)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _check(command: list[str]) -> None:
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/", check=False
-    )
-    assert done.returncode == 0, f"{command}: {done.stdout}"
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,9 @@ class Rows:
     def insert(self, row: Record, /) -> None:
         values = {column.key: getattr(row, column.key) for column in type(row).__table__.columns}
         self.tables.setdefault(type(row).__tablename__, []).append(values)
+
+    def insert_values(self, model: type[Record], rows: Sequence[Mapping[str, Any]], /) -> None:
+        self.tables.setdefault(model.__tablename__, []).extend(dict(row) for row in rows)
 
     def update(self, model: type[Record], key: str | tuple[str, int], /, **values: Any) -> None:
         names = [column.key for column in model.__table__.primary_key]

@@ -18,6 +18,7 @@ from prefect.logging import disable_run_logger
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 import engine
+from db import ask as ask_sql
 from db import list_runs, open_history, show_run
 from engine import CircuitSpec, EngineError, ProofCancelled, ProofFailed, ProofRequest, ProofResult, Rejected
 from examples import CIRCUITS
@@ -144,6 +145,16 @@ def test_the_tasks_are_a_dag(server: Server, finished: Batch) -> None:
     assert edges[f"prove {one} [2/2]"] == [f"synthesize {one} [2/2]"]
     assert edges[f"verify {one} [2/2]"] == [f"prove {one} [2/2]"]
     assert edges[f"assemble {one}"] == [f"verify {one} [1/2]", f"verify {one} [2/2]"]
+
+
+def test_the_history_names_the_task_runs(server: Server, finished: Batch, home: Path) -> None:
+    with open_history(home / "history.db") as history:
+        shown_stages = "SELECT stage, task_run_id FROM history_stages WHERE task_run_id IS NOT NULL"
+        rows = ask_sql(history, shown_stages).rows
+    names = {run["id"]: run["name"].split()[0] for run in task_runs(server.api_url, finished.flow_run_id)}
+    shown = [(stage, task_run_id) for stage, task_run_id in rows if task_run_id in names]
+    assert {stage for stage, _ in shown} == {"load", "synthesize", "prove", "verify"}
+    assert all(names[task_run_id] == stage for stage, task_run_id in shown)
 
 
 def test_a_task_is_as_long_as_its_stage(server: Server, finished: Batch, home: Path) -> None:

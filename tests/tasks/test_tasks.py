@@ -30,6 +30,7 @@ class Engine:
     """Has finished every stage, or failed."""
 
     asked: list[tuple[object, ...]] = field(default_factory=list)
+    shown: list[tuple[object, ...]] = field(default_factory=list)
     error: ProofFailed | None = None
 
     async def wait_finished(self, proof_id: str, stage: str, partition: int) -> StageSummary:
@@ -37,6 +38,9 @@ class Engine:
         if self.error is not None:
             raise self.error
         return SUMMARY
+
+    def shown_by(self, *shown: object) -> None:
+        self.shown.append(shown)
 
     async def result(self, proof_id: str) -> ProofResult:
         self.asked.append((proof_id,))
@@ -63,6 +67,14 @@ def test_a_task_waits_for_its_stage(stage: str, current: Engine) -> None:
     assert isinstance(ended, Ended)
     assert vars(ended) == {}  # Prefect takes equal words in two results for an edge between their tasks
     assert current.asked == [("proof-id", stage, 2)]
+
+
+def test_a_task_run_is_named_to_the_history(current: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(prove.fn)
+    assert current.shown == []
+    monkeypatch.setenv("PREFECT__RUNTIME__TASK_RUN__ID", "task-run")
+    run(prove.fn)
+    assert current.shown == [("proof-id", "prove", 2, "task-run")]
 
 
 def test_assembling_waits_for_the_whole_proof(current: Engine) -> None:
