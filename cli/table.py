@@ -71,13 +71,13 @@ def print_runs(summaries: list[RunSummary]) -> None:
 
 
 def print_parts(*parts: Table | Text | str) -> None:
-    """Print the parts without an empty line before them, and where no terminal shows it, without the
-    blanks that end a table's lines."""
+    """Print the parts without empty lines around them, and where no terminal shows it, without the blanks
+    that end a table's lines."""
     terminal = console()
     with terminal.capture() as captured:
         for part in parts:
             terminal.print(part, soft_wrap=not isinstance(part, Table))
-    lines = captured.get().splitlines()
+    lines = captured.get().rstrip().splitlines()
     if not terminal.is_terminal:
         lines = [line.rstrip() for line in lines]
     print("\n".join(dropwhile(lambda line: not line.strip(), lines)))

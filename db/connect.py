@@ -64,7 +64,14 @@ def connect(url: URL) -> Engine:
         raise HistoryError(f"{shown(url)}: {needs}") from error
 
 
-_POSTGRESQL_ARGS = {"connect_timeout": _CONNECT_TIMEOUT_S, "application_name": "cuzk"}
+_POSTGRESQL_ARGS = {
+    "connect_timeout": _CONNECT_TIMEOUT_S,
+    "application_name": "cuzk",
+    "keepalives_idle": 10,  # a server that is cut off without a word is found out within half a minute
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,  # milliseconds
+}
 
 
 @contextmanager

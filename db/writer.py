@@ -50,6 +50,8 @@ class HistoryWriter:
         self._accepted = self._finished = self._wanted = 0  # changes taken in, dealt with, and flushed up to
         self._closed = False
         self._away: HistoryError | None = None
+        self._in_memory = False
+        self._why_away = ""
         self._probe_at_s = 0.0
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="history-writer", daemon=True)
@@ -120,7 +122,7 @@ class HistoryWriter:
                 self._finished += len(batch)
                 self._changed.notify_all()
         if self._away is not None:
-            self._is_back(now=True)
+            self._committed([])
         self._spool.close()
 
     def _next_batch(self) -> list[Change]:
@@ -136,52 +138,53 @@ class HistoryWriter:
 
     def _deliver(self, batch: Sequence[Change]) -> None:
         """To the database, or to the spool; while neither takes it, what follows waits in the queue."""
-        while not (self._is_back() and self._committed(batch)):
+        while not self._committed(batch):
             try:
                 self._spool.keep(batch)
                 return
             except OSError as error:
-                why = f"{self._away}, nor kept in {self._spool.path} ({error.strerror})"
                 if self._closed:
-                    self._fail(why, lost=len(batch), cause=error)
+                    self._fail(f"{self._why_away}, nor kept: {error}", lost=len(batch), cause=error)
                     return
+                self._waits_in_memory(error)
             with self._changed:
                 self._changed.wait_for(lambda: self._closed, _PROBE_S)
 
     def _committed(self, batch: Sequence[Change]) -> bool:
-        """Commit, again after a while if the database is away; False if it stays so."""
+        """Commit what was kept, then the batch; False if the database is away, or was so a moment ago."""
+        if self._away is not None and not self._closed and time.monotonic() < self._probe_at_s:
+            return False
         try:
-            _retry(lambda: write(self._engine, batch, self._refused), _RETRY_WAITS_S)
+            _retry(lambda: self._write(batch), () if self._away else _RETRY_WAITS_S)
         except AWAY as error:
             self._goes_away(error)
             return False
+        if self._away is not None:
+            _log.info("%s: is back, and all records are in it", self._address)
+            self._away, self._in_memory = None, False
         return True
 
-    def _is_back(self, now: bool = False) -> bool:
-        """Whether the database can be written; what was kept goes first, when it is back."""
-        if self._away is None:
-            return True
-        if not (now or self._closed) and time.monotonic() < self._probe_at_s:
-            return False
-        try:
-            self._spool.empty_into(self._engine)
-        except AWAY:
-            self._probe_at_s = time.monotonic() + _PROBE_S
-            return False
-        _log.info("%s: is back, and all records are in it", self._address)
-        self._away = None
-        return True
+    def _write(self, batch: Sequence[Change]) -> None:
+        self._spool.empty_into(self._engine)
+        write(self._engine, batch, self._refused)
 
     def _goes_away(self, error: Exception) -> None:
         assert isinstance(error, SQLAlchemyError)
         self._probe_at_s = time.monotonic() + _PROBE_S
         if self._away is None:
+            self._why_away = reason(error)
             self._away = HistoryError(
-                f"{self._address}: cannot be written: {reason(error)}; the records are kept in"
+                f"{self._address}: cannot be written: {self._why_away}; the records are kept in"
                 f" {self._spool.path} and go into it when it is back; {remedy(error)}"
             )
             self._away.__cause__ = error
             _log.warning("%s", self._away)
+
+    def _waits_in_memory(self, error: OSError) -> None:
+        if not self._in_memory:
+            self._in_memory = True
+            where = f"up to {self._capacity:,} records wait in memory"
+            _log.warning("%s: cannot be written either: %s; %s", self._spool.path, error.strerror, where)
 
     def _refused(self, _: Change, error: Exception) -> None:
         self._fail(reason(error) if isinstance(error, SQLAlchemyError) else str(error), lost=1, cause=error)

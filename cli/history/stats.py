@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from config import Config
     from db import Filter
 
+COLUMNS = ("wait", "load", "synthesize", "queue", "prove", "verify", "reserved", "measured")
 DIMENSIONS = ("circuit", "device", "version", "week", "day", "host", "source", "state")
 
 
@@ -39,20 +40,22 @@ def split_dimensions(_context: object, _parameter: object, text: str) -> tuple[s
     metavar="WHAT,…",
     help=f"Tell apart by these of: {', '.join(DIMENSIONS)}.",
 )
+@click.option("--stage", type=click.Choice(COLUMNS), multiple=True, help="Of this only; may be repeated.")
 @json_option
 @click.pass_obj
-def stats(config: Config, where: Filter, by: tuple[str, ...], as_json: bool) -> None:
+def stats(config: Config, where: Filter, by: tuple[str, ...], stage: tuple[str, ...], as_json: bool) -> None:
     """Percentiles of each stage's seconds, and of reserved and measured bytes, over partitions."""
     from cli.history.output import Column, print_rows
     from db import stage_statistics
 
     with opened(config) as history:
-        rows = stage_statistics(history, by, where)  # type: ignore[arg-type]  # checked above
+        found = stage_statistics(history, by, where)  # type: ignore[arg-type]  # checked above
+    rows = [row for row in found if not stage or row.stage.removesuffix("_bytes") in stage]
     named = [Column(name, lambda row, at=at: row.group[at], right=False) for at, name in enumerate(by)]
     figures = ("mean", "p50", "p90", "p99", "max")
     numbers = [Column(name, lambda row, name=name: amount(row.stage, getattr(row, name))) for name in figures]
-    stage = Column("stage", lambda row: row.stage.removesuffix("_bytes"), right=False)
-    print_rows(rows, [*named, stage, Column("count", lambda row: f"{row.count:,}"), *numbers], as_json)
+    what = Column("stage", lambda row: row.stage.removesuffix("_bytes"), right=False)
+    print_rows(rows, [*named, what, Column("count", lambda row: f"{row.count:,}"), *numbers], as_json)
 
 
 def amount(stage: str, value: float) -> str:

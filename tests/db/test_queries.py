@@ -114,6 +114,22 @@ def test_observations_are_of_one_circuit_one_source_and_successes(
     assert len(stage_seconds(history, "merkle", source="sim")) == len(observed)
 
 
+def test_of_many_runs_the_newest_are_observed(history: History, write_batch: WriteBatch) -> None:
+    runs = [write_batch(history, make_run(number)) for number in range(4)]
+    history.pack()
+    live = make_run(-1)
+    live.state = "running"
+    write_batch(history, live)
+    write_batch(history, make_run(9), circuit="other")
+
+    def seen(newest: int) -> list[str]:
+        return list(dict.fromkeys(each.run_id for each in stage_seconds(history, "merkle", newest=newest)))
+
+    assert seen(4) == [live.id, runs[3].id]
+    assert seen(5) == [live.id, runs[2].id, runs[3].id]
+    assert seen(100) == [live.id, *(run.id for run in runs)]
+
+
 def test_events_and_samples_come_in_order(history: History) -> None:
     event = {"type": "submit", "job": {"id": "a", "entries": [["srs", 1]]}}
     with history.writer() as writer:

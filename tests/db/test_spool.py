@@ -66,7 +66,7 @@ def test_what_was_kept_goes_first_when_the_database_is_back(
 
 
 def test_where_neither_database_nor_disk_takes_them_they_wait_in_memory(
-    file: History, monkeypatch: pytest.MonkeyPatch
+    file: History, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(_: Spool, __: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -82,8 +82,10 @@ def test_where_neither_database_nor_disk_takes_them_they_wait_in_memory(
     writer = file.writer()
     with locked(file.address):
         writer.insert(make_run("c"))
+        assert not writer.flush(0.1)
         error = str(writer.close())
-    assert "nor kept in" in error
+    assert "database is locked, nor kept" in error
+    assert caplog.text.count("up to 100,000 records wait in memory") == 2
     assert "No space left on device" in error
     assert writer.lost == 1
 
