@@ -137,9 +137,8 @@ class WaitingRoom:
         """A partition of the group's first job was admitted; the caller has counted it in the job."""
         record = group.head
         for other in self.line.before(record.rank):
-            assert other.overtaken < self._overtake_limit, f"{other.head.job.id} held the line"
             other.overtaken += 1
-            if other.overtaken == self._overtake_limit:
+            if other.overtaken >= self._overtake_limit:
                 self._hold(other)
         if group.overtaken >= self._overtake_limit > 0:
             self._hold_no_longer(group)
@@ -187,6 +186,7 @@ class WaitingRoom:
             self._hold(group)
 
     def _hold(self, group: Group) -> None:
+        assert group.overtaken == self._overtake_limit, f"{group.head.job.id} held the line"
         insort(self._holders, group, key=_rank)
 
     def _hold_no_longer(self, group: Group) -> None:
