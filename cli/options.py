@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from cli.streams import lead_nowhere
+from config.bounds import MOST, MOST_PROOFS
 from groth16.errors import InputError
 from groth16.output import is_stdout
 
@@ -45,7 +46,7 @@ config_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 threads_option = click.option(
     "--threads",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST),
     default=None,
     help="Threads that run kernels (default: every core this process may use).",
 )
@@ -55,11 +56,13 @@ BATCH_OPTIONS = (
     click.option(
         "--type", "-t", "circuit", required=True, metavar="NAME", help="Circuit: configured or bundled."
     ),
-    click.option("--count", "-c", type=click.IntRange(min=1), default=3, show_default=True, help="Proofs."),
+    click.option(
+        "--count", "-c", type=click.IntRange(1, MOST_PROOFS), default=3, show_default=True, help="Proofs."
+    ),
     click.option(
         "--concurrency",
         "-j",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, MOST),
         default=3,
         show_default=True,
         help="Proofs submitted at a time; the memory budget decides how many of them run.",
@@ -71,7 +74,7 @@ BATCH_OPTIONS = (
     ),
     click.option(
         "--partitions",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, MOST),
         help="Groth16 proofs that make up one proof (default: the circuit's).",
     ),
     config_option,

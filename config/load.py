@@ -44,6 +44,11 @@ WITHOUT_EFFECT: Mapping[tuple[str, str], str] = {
 }
 """Keys that are checked and kept, and that nothing follows."""
 
+_OFF_WITH_PIPELINE = {
+    ("pipeline", key): "has no effect: pipeline.enabled is false, so one partition is synthesized at a time"
+    for key in ("synthesis_lookahead", "synthesis_concurrency")
+}
+
 
 def warn_on_stderr(message: str) -> None:
     """Print a warning as one line on the standard error stream."""
@@ -89,9 +94,13 @@ def _drop_unused(tables: dict[str, Any]) -> list[str]:
 
 
 def _without_effect(tables: Mapping[str, Any]) -> list[str]:
+    without_effect = dict(WITHOUT_EFFECT)
+    pipeline = tables.get("pipeline")
+    if isinstance(pipeline, dict) and pipeline.get("enabled") is False:
+        without_effect |= _OFF_WITH_PIPELINE
     return [
         f"{section}.{key} {why}"
-        for (section, key), why in WITHOUT_EFFECT.items()
+        for (section, key), why in without_effect.items()
         if isinstance(table := tables.get(section), dict) and key in table
     ]
 
@@ -110,6 +119,7 @@ _EXPECTED = {
     "dict_type": "a table",
     "model_type": "a table of keys",
     "greater_than_equal": "{ge} or more",
+    "less_than_equal": "at most {le}",
     "literal_error": "{expected}",
 }
 

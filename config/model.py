@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
+from config.bounds import MOST, MOST_BATCH_WAIT_MS
 from config.environment import DERIVED_LIMIT_BYTES, history_url, home, ledger, param_cache
 from config.errors import ConfigError
 from config.units import parse_budget, parse_duration, parse_size
@@ -29,10 +30,11 @@ def _budget(value: object) -> int | str:
     return parse_budget(value)
 
 
-def _count_or_auto(value: object) -> int | str:
-    if value == "auto" or (type(value) is int and value >= 0):
+def _lookahead(value: object) -> int | str:
+    if value == "auto" or (type(value) is int and 1 <= value <= MOST):
         return value
-    raise ConfigError(f'found {value!r}, expected a whole number of 0 or more, or "auto"')
+    remedy = "; pipeline.enabled = false keeps synthesis from running ahead" if value == 0 else ""
+    raise ConfigError(f'found {value!r}, expected a whole number from 1 to {MOST}, or "auto"{remedy}')
 
 
 def _devices(value: object) -> object:
@@ -41,6 +43,12 @@ def _devices(value: object) -> object:
     if value in ("all", "none") or (isinstance(value, list) and _are_different_counts(value)):
         return value
     raise ConfigError(f'found {value!r}, expected different ordinals such as [0, 1], "auto", "all" or "none"')
+
+
+def _cores(value: object) -> object:
+    if isinstance(value, list) and _are_different_counts(value):
+        return value
+    raise ConfigError(f"found {value!r}, expected different processors such as [0, 1], or [] for all")
 
 
 def _are_different_counts(values: list[object]) -> bool:
@@ -75,8 +83,9 @@ def _path_or_off(value: object, info: ValidationInfo) -> object:
 SizeBytes = Annotated[int, BeforeValidator(_size)]
 DurationS = Annotated[float, BeforeValidator(_duration)]
 FilePath = Annotated[Path, BeforeValidator(_path)]
-Count = Annotated[int, Field(ge=1)]
-CountOrAuto = Annotated[int, Field(ge=0)]  # 0: chosen from the machine
+Count = Annotated[int, Field(ge=1, le=MOST)]
+CountOrAuto = Annotated[int, Field(ge=0, le=MOST)]  # 0: chosen from the machine
+Cores = Annotated[list[int], BeforeValidator(_cores)]
 
 
 class _Section(BaseModel):
@@ -126,7 +135,7 @@ class GpusConfig(_Section):
     device_memory: Annotated[int | Literal["auto"], BeforeValidator(_budget)] = "auto"
     gpu_threads: CountOrAuto = 0
     gpu_workers_per_device: Count = 2
-    cores: list[CountOrAuto] = []
+    cores: Cores = []
 
 
 class SchedulerConfig(_Section):
@@ -138,7 +147,7 @@ class SchedulerConfig(_Section):
     """
 
     max_batch_size: Count = 1
-    max_batch_wait_ms: Annotated[int, Field(ge=0)] = 10_000
+    max_batch_wait_ms: Annotated[int, Field(ge=0, le=MOST_BATCH_WAIT_MS)] = 10_000
     sort_by_type: bool = True
 
 
@@ -146,7 +155,7 @@ class SynthesisConfig(_Section):
     """`threads`: CPU threads for synthesis, 0 for all processors. `cores`: what they keep to, empty: all."""
 
     threads: CountOrAuto = 0
-    cores: list[CountOrAuto] = []
+    cores: Cores = []
 
 
 class PipelineConfig(_Section):
@@ -159,7 +168,7 @@ class PipelineConfig(_Section):
     """
 
     enabled: bool = True
-    synthesis_lookahead: Annotated[int | Literal["auto"], BeforeValidator(_count_or_auto)] = "auto"
+    synthesis_lookahead: Annotated[int | Literal["auto"], BeforeValidator(_lookahead)] = "auto"
     synthesis_lookahead_bytes: Annotated[int | Literal["auto"], BeforeValidator(_budget)] = "auto"
     synthesis_concurrency: CountOrAuto = 0
 

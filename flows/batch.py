@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from config import Config, ConfigError, load_config, parse_budget
+from config.bounds import MOST, MOST_PROOFS
 from engine import EngineError
 from flows.errors import FlowError
 
@@ -19,18 +20,20 @@ class BatchParameters(BaseModel):
     circuit: str = Field(
         title="Circuit", description="A circuit of the configuration file, or a bundled one."
     )
-    count: int = Field(3, title="Proofs", description="How many proofs to make.", ge=1)
+    count: int = Field(3, title="Proofs", description="How many proofs to make.", ge=1, le=MOST_PROOFS)
     concurrency: int = Field(
         3,
         title="At a time",
         description="How many proofs are submitted at a time; the memory budget decides how many run.",
         ge=1,
+        le=MOST,
     )
     partitions: int | None = Field(
         None,
         title="Partitions",
         description="Groth16 proofs that make up one proof. Empty: as many as the circuit's.",
         ge=1,
+        le=MOST,
     )
     priority: Literal["critical", "high", "normal", "low"] | None = Field(
         None, title="Priority", description="Which proofs go first. Empty: the circuit's."

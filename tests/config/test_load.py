@@ -147,6 +147,14 @@ def test_each_key_without_effect_says_so_and_is_checked_all_the_same() -> None:
     assert [warning.split()[1] for warning in warnings] == [".".join(names) for names in WITHOUT_EFFECT]
 
 
+def test_what_is_off_with_the_pipeline_says_so() -> None:
+    warnings: list[str] = []
+    Path("off.toml").write_text("[pipeline]\nenabled = false\nsynthesis_concurrency = 2")
+    load_config("off.toml", warn=warnings.append)
+    expected = "off.toml: pipeline.synthesis_concurrency has no effect: pipeline.enabled is false"
+    assert [warning[: len(expected)] for warning in warnings] == [expected]
+
+
 def test_warnings_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     Path("old.toml").write_text("memory.pinned_budget = '50GiB'")
     load_config("old.toml")
@@ -184,6 +192,35 @@ WRONG = [
     ("gpus.devices = [1, 1]", "gpus.devices: found [1, 1], expected different ordinals"),
     ("gpus.devices = 0", "gpus.devices: found 0, expected different ordinals"),
     ("gpus.device_memory = 0", "gpus.device_memory: found 0, expected a size above zero"),
+    ("gpus.gpu_workers_per_device = 0", "gpus.gpu_workers_per_device: found 0, expected 1 or more"),
+    ("gpus.gpu_workers_per_device = 1e6", "gpus.gpu_workers_per_device: found 1000000.0, expected a whole"),
+    ("gpus.gpu_workers_per_device = 99_999", "gpus.gpu_workers_per_device: found 99999, expected at most"),
+    ("gpus.gpu_threads = 1_000_000", "gpus.gpu_threads: found 1000000, expected at most 10000"),
+    ("gpus.cores = [1, 1]", "gpus.cores: found [1, 1], expected different processors such as [0, 1]"),
+    ("synthesis.cores = [-1]", "synthesis.cores: found [-1], expected different processors"),
+    ("synthesis.cores = 'all'", "synthesis.cores: found 'all', expected different processors"),
+    ("scheduler.max_batch_size = 0", "scheduler.max_batch_size: found 0, expected 1 or more"),
+    ("scheduler.max_batch_wait_ms = -1", "scheduler.max_batch_wait_ms: found -1, expected 0 or more"),
+    ("scheduler.max_batch_wait_ms = 1_000_000_000", "scheduler.max_batch_wait_ms: found 1000000000, expec"),
+    (
+        "pipeline.synthesis_lookahead = 0",
+        'pipeline.synthesis_lookahead: found 0, expected a whole number from 1 to 10000, or "auto"; '
+        "pipeline.enabled = false keeps synthesis from running ahead",
+    ),
+    ("pipeline.synthesis_lookahead = -1", "pipeline.synthesis_lookahead: found -1, expected a whole number"),
+    ("pipeline.synthesis_lookahead_bytes = 0", "pipeline.synthesis_lookahead_bytes: found 0, expected a si"),
+    ("pipeline.synthesis_concurrency = -1", "pipeline.synthesis_concurrency: found -1, expected 0 or more"),
+    ("memory.eviction_min_idle = -1", "memory.eviction_min_idle: found '-1', expected a duration"),
+    ("memory.eviction_min_idle = inf", "memory.eviction_min_idle: found 'inf', expected a duration"),
+    ("timeouts.stall = -1.0", "timeouts.stall: found '-1.0', expected a duration"),
+    (
+        "[circuits.a]\nzkey='b'\nwitness='d'\npartitions=0",
+        "circuits.a.partitions: found 0, expected 1 or more",
+    ),
+    (
+        "[circuits.a]\nzkey='b'\nwitness='d'\npartitions=1_000_000_000_000",
+        "circuits.a.partitions: found 1000000000000, expected at most 10000",
+    ),
     ("pipeline.enabled = 1", "pipeline.enabled: found 1, expected true or false"),
     (
         "logging.level = 'loud'",
