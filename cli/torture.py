@@ -11,7 +11,8 @@ import click
 from cli.options import available_cores, say
 
 if TYPE_CHECKING:
-    from sim.torture.trial import Finding, Outcome
+    from sim.torture.machine import TortureMachine
+    from sim.torture.trial import Finding
 
 
 @click.command(short_help="Check the memory manager under random jobs and faults.")
@@ -48,10 +49,8 @@ def torture(
         raise click.UsageError("--seed runs one seed alone: leave out --seeds, --start and --jobs")
     if log and seed is None:
         raise click.UsageError("--log needs --seed: the log is that of one seed")
-    from sim.torture.trial import run_seed
-
     if seed is not None:
-        finding = _tell(seed, run_seed(seed, partitions), log)
+        finding = _run_one(seed, partitions, log)
     else:
         finding = _run(range(start, start + (count or 1000)), partitions, jobs or available_cores())
     if finding is not None:
@@ -59,9 +58,21 @@ def torture(
         sys.exit(1)
 
 
-def _tell(seed: int, outcome: Outcome, log: bool) -> Finding | None:
+def _run_one(seed: int, partitions: int, log: bool) -> Finding | None:
+    from engine.words import telling
     from sim.torture.report import log_digest, log_lines
+    from sim.torture.trial import run_seed
 
+    machines: list[TortureMachine] = []
+
+    def word() -> str:
+        if not machines:
+            return f"making the case of seed {seed}"
+        events, admitted = len(machines[-1].log), machines[-1].admitted
+        return f"{events} events, {admitted} partitions admitted of about {partitions}, no violation"
+
+    with telling(say, word):
+        outcome = run_seed(seed, partitions, watch=machines.append)
     if outcome.finding is None:
         what = f"{outcome.admitted} partitions admitted, {len(outcome.log)} events"
         print(f"seed {seed}: {what}, no violation; decision log {log_digest(outcome.log)}")
@@ -72,29 +83,29 @@ def _tell(seed: int, outcome: Outcome, log: bool) -> Finding | None:
 
 def _run(seeds: range, partitions: int, processes: int) -> Finding | None:
     """The first finding, or None with the tally printed."""
-    from sim.torture.campaign import run_seeds
+    from engine.words import telling
+    from sim.torture.campaign import Share, run_seeds
 
     say(f"torturing the policy with seeds {seeds.start} to {seeds.stop - 1}, {processes} processes")
-    began_s = told_s = time.monotonic()
-    done, admitted, events, cpu_s = 0, 0, 0, 0.0
-    for share in run_seeds(seeds, partitions, processes):
-        if share.findings:
-            return share.findings[0]
-        done, admitted = done + share.seeds, admitted + share.partitions
-        events, cpu_s = events + share.events, cpu_s + share.cpu_s
-        now_s = time.monotonic()
-        if now_s - told_s > 2:
-            say(f"{done} of {len(seeds)} seeds, {done / (now_s - began_s):.3g} a second, no violation")
-            told_s = now_s
+    began_s, done = time.monotonic(), Share(0, 0, 0, 0.0)
+    with telling(say, lambda: f"{done.seeds} of {len(seeds)} seeds, no violation"):
+        for share in run_seeds(seeds, partitions, processes):
+            if share.findings:
+                return share.findings[0]
+            done += share
     elapsed_s = time.monotonic() - began_s
-    print(f"{done} seeds, {admitted} partitions admitted, {events} events: no violation")
-    print(f"{done / elapsed_s:.3g} seeds a second, {done / cpu_s:.3g} in each second of a processor")
+    print(f"{done.seeds} seeds, {done.partitions} partitions admitted, {done.events} events: no violation")
+    each_s = f"{done.seeds / elapsed_s:.3g} seeds a second"
+    print(f"{each_s}, {done.seeds / done.cpu_s:.3g} in each second of a processor")
     return None
 
 
 def _print_shrunk(finding: Finding) -> None:
+    from engine.words import telling
     from sim.torture.report import finding_lines
     from sim.torture.trial import shrink
 
     say(f"seed {finding.case.seed} violates: {finding.why}; cutting it down")
-    print(*finding_lines(shrink(finding)), sep="\n")
+    with telling(say, lambda: "cutting it down"):
+        smallest = shrink(finding)
+    print(*finding_lines(smallest), sep="\n")

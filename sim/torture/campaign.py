@@ -29,6 +29,15 @@ class Share:
     cpu_s: float
     findings: list[Finding] = field(default_factory=list)
 
+    def __add__(self, other: "Share") -> "Share":
+        return Share(
+            self.seeds + other.seeds,
+            self.partitions + other.partitions,
+            self.events + other.events,
+            self.cpu_s + other.cpu_s,
+            self.findings + other.findings,
+        )
+
 
 def run_seeds(seeds: range, partitions: int, processes: int) -> Iterator[Share]:
     """Run them all, whatever is found. Raises SimError where a process dies."""

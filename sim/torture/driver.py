@@ -52,6 +52,7 @@ class Driver:
         self, case: Case, make_policy: MakePolicy = BudgetPolicy, ask_every: int = ASK_EVERY
     ) -> None:
         self.log: list[Logged] = []
+        self.admitted = 0  # partitions, a retried one each time
         self._case = case
         self._pace = case.pace
         self._make_policy = make_policy
@@ -75,7 +76,7 @@ class Driver:
         self._asking = False
         self._most_events = 2000 + 40 * case.partitions
         self._actions: dict[type, Callable[[Any], None]] = {
-            Admit: lambda admit: self._reached(admit.partition, "admitted"),
+            Admit: self._admit,
             Load: self._work.load,
             Synthesize: self._work.synthesize,
             Prove: self._work.prove,
@@ -156,6 +157,10 @@ class Driver:
         if signal is self._timer:
             self._timer = None
             self._send(Tick())
+
+    def _admit(self, decision: Admit) -> None:
+        self.admitted += 1
+        self._reached(decision.partition, "admitted")
 
     def _measure(self, partition: PartitionId) -> None:
         arrival, took = self._arrivals[partition.job_id], self._case.took

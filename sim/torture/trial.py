@@ -14,6 +14,8 @@ from sim.torture.violation import ViolationError
 
 REPEAT_EVERY = 16  # seeds; the second run must log the same
 SHRINKING_RUNS = 1000
+Watch = Callable[[TortureMachine], None]
+"""Is given the machine before it runs: how far it is can be seen from another thread."""
 
 
 @dataclass(frozen=True)
@@ -39,21 +41,24 @@ class Outcome:
         return sum([type(decision) is Admit for entry in self.log for decision in entry.decisions])
 
 
-def run_seed(seed: int, partitions: int = 100, make_policy: MakePolicy = BudgetPolicy) -> Outcome:
+def run_seed(
+    seed: int, partitions: int = 100, make_policy: MakePolicy = BudgetPolicy, watch: Watch = lambda _: None
+) -> Outcome:
     """Run the seed's case, some seeds twice."""
     case = case_of(seed, partitions)
-    outcome = run_case(case, make_policy)
+    outcome = run_case(case, make_policy, watch)
     if outcome.finding is None and seed % REPEAT_EVERY == 0 and case_of(seed, partitions) == case:
-        again = run_case(case, make_policy)
+        again = run_case(case, make_policy, watch)
         if again.log != outcome.log:
             why = "the same case gave another decision log"
             return Outcome(outcome.log, Finding(case, 0, why, outcome.log))
     return outcome
 
 
-def run_case(case: Case, make_policy: MakePolicy = BudgetPolicy) -> Outcome:
+def run_case(case: Case, make_policy: MakePolicy = BudgetPolicy, watch: Watch = lambda _: None) -> Outcome:
     """Whatever is raised is a finding: the policy answers events and raises nothing."""
     machine = TortureMachine(case, make_policy)
+    watch(machine)
     try:
         machine.run()
     except ViolationError as violation:
