@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from policy.estimates import Estimate
 from policy.model import Circuit, Device, Limits
@@ -14,6 +15,7 @@ class Capacity:
     alone       beside the circuit's own entries, with nothing else in memory
     beside_all  beside the entries of all the circuits that were asked about; 0 if those do not fit together
     on_devices  that prove at once: by workers, and by the devices' memory where they have their own
+    under_way   that prove, wait for a device or synthesize, were memory no matter: slots and lookahead
     """
 
     circuit: str
@@ -22,6 +24,17 @@ class Capacity:
     alone: int
     beside_all: int
     on_devices: int
+    under_way: int
+
+    @property
+    def at_once(self) -> int:
+        """Alone on the machine."""
+        return min(self.alone, self.under_way)
+
+    @property
+    def bound(self) -> Literal["budget", "slots"]:
+        """What keeps a further one from it: memory, or else slots, workers and lookahead."""
+        return "budget" if self.alone <= self.under_way else "slots"
 
 
 def capacities(
@@ -37,6 +50,7 @@ def capacities(
     for circuit in circuits:
         expected = estimate(circuit)
         working_bytes = max(1, expected.working_bytes)
+        on_devices = sum(_on_device(device, expected.device_bytes) for device in limits.devices)
         found.append(
             Capacity(
                 circuit.name,
@@ -44,10 +58,21 @@ def capacities(
                 expected.working_bytes,
                 alone=max(0, limits.budget_bytes - circuit.entries_bytes) // working_bytes,
                 beside_all=max(0, limits.budget_bytes - all_bytes) // working_bytes,
-                on_devices=sum(_on_device(device, expected.device_bytes) for device in limits.devices),
+                on_devices=on_devices,
+                under_way=on_devices + _ahead(limits, working_bytes),
             )
         )
     return tuple(found)
+
+
+def _ahead(limits: Limits, working_bytes: int) -> int:
+    """How many at most synthesize, or wait for a device, while all workers prove."""
+    if not limits.synthesis_lookahead:
+        return 0
+    ahead = limits.synthesis_slots + limits.synthesis_lookahead - 1
+    if limits.lookahead_bytes is None:
+        return ahead
+    return min(ahead, -(-limits.lookahead_bytes // working_bytes))
 
 
 def _on_device(device: Device, device_bytes: int) -> int:

@@ -133,11 +133,10 @@ class Line:
         effective_s, sequence = rank
         last_place = (effective_s, 1, sequence)
         for block in self.blocks:
-            for group in block.groups:
-                if group.place > last_place:
-                    return
-                if group.rank < rank:
-                    yield group
+            end = bisect_right(block.places, last_place)
+            yield from [group for group in block.groups[:end] if group.rank < rank]
+            if end < len(block.groups):
+                return
 
     def fitting(self, most_bytes: int, hot: bool, cold: bool, last: Rank | None) -> Iterator["Group"]:
         """Hot or cold groups, or both, that need at most so much, in turn; none that ranks after `last`.

@@ -1,8 +1,26 @@
 """What really fits beside the SRS and PCE, as the docs say."""
 
-from policy import BudgetPolicy, Capacity, Circuit, Device, Entry, Job, Limits, Measured, Submit, capacities
-from policy.events import Loaded, Synthesized
-from tests.policy.scenario import limits, partition
+from dataclasses import replace
+
+import pytest
+
+from policy import (
+    BudgetPolicy,
+    Capacity,
+    Circuit,
+    Device,
+    Entry,
+    Job,
+    Limits,
+    Loaded,
+    Measured,
+    PartitionId,
+    PartitionState,
+    Submit,
+    Synthesized,
+    capacities,
+)
+from tests.policy.scenario import Scenario, circuit, limits, partition
 
 GIB = 1 << 30
 
@@ -40,9 +58,36 @@ def test_what_is_shared_counts_once_and_devices_by_their_memory() -> None:
     other = Circuit("other", (Entry("srs", 10), Entry("table", 2)), 0, 0)
     some = Limits(33, 1, (Device("small", 3, 7), Device("large", 3, 8), Device("cpu", 2)))
     assert capacities(some, [one, other]) == (
-        Capacity("one", 11, 5, alone=4, beside_all=4, on_devices=1 + 2 + 2),
-        Capacity("other", 12, 0, alone=21, beside_all=20, on_devices=8),
+        Capacity("one", 11, 5, alone=4, beside_all=4, on_devices=1 + 2 + 2, under_way=6),
+        Capacity("other", 12, 0, alone=21, beside_all=20, on_devices=8, under_way=9),
     )
+
+
+@pytest.mark.parametrize(
+    ("lookahead", "lookahead_bytes", "under_way"),
+    [(0, None, 2), (1, None, 4), (3, None, 6), (3, 50, 5), (3, 1, 3)],
+)
+def test_no_more_are_ever_under_way_than_it_says(
+    lookahead: int, lookahead_bytes: int | None, under_way: int
+) -> None:
+    """And so many are: with all workers busy, slots fill until the lookahead is reached."""
+    some = limits(10_000, 2, 2, synthesis_lookahead=lookahead)
+    some = replace(some, lookahead_bytes=lookahead_bytes)
+    stage = Scenario(some)
+    (found,) = stage.policy.capacity([circuit("a", 10, 20)])
+    assert (found.under_way, found.at_once, found.bound) == (under_way, under_way, "slots")
+    stage.submit("job", circuit("a", 10, 20), partitions=30)
+    stage.load("a")
+    for index in range(30):
+        if stage.policy.state(PartitionId("job", index)) is PartitionState.SYNTHESIZING:
+            stage.send(Synthesized(PartitionId("job", index)))
+        assert len(stage.policy.partitions()) <= under_way
+    assert len(stage.policy.partitions()) == under_way
+
+
+def test_the_budget_is_the_bound_where_it_lets_fewer_in() -> None:
+    (found,) = BudgetPolicy(limits(50, 8, 8)).capacity([circuit("a", 10, 20)])
+    assert (found.alone, found.at_once, found.bound) == (2, 2, "budget")
 
 
 def test_a_running_policy_answers_by_what_it_has_measured() -> None:
