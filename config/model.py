@@ -152,7 +152,10 @@ class SchedulerConfig(_Section):
 
 
 class SynthesisConfig(_Section):
-    """`threads`: CPU threads for synthesis, 0 for all processors. `cores`: what they keep to, empty: all."""
+    """`threads`: CPU threads for synthesis, 0 for half of the processors, or all where GPUs prove.
+
+    `cores`: what they keep to, empty for all.
+    """
 
     threads: CountOrAuto = 0
     cores: Cores = []

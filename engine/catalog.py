@@ -12,6 +12,7 @@ from config import nearest
 from engine.errors import EngineError
 from engine.gpus import proving_devices
 from engine.kept_files import NONE, KeptFiles
+from engine.limits import proving_threads
 from policy import Priority
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def resolve(name: str, config: Config) -> CircuitSpec:
 def _on_this_machine(spec: CircuitSpec, config: Config) -> CircuitSpec:
     return replace(
         spec,
-        proving_threads=config.gpus.gpu_threads,
+        proving_threads=proving_threads(config),
         device_memory_bytes=max(device.memory_bytes or 0 for device in proving_devices(config)),
         derived=derived_files(config.srs.param_cache, config.srs.derived_limit),
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from config import Config, format_size, home
 from engine.errors import EngineError
 from engine.gpus import proving_devices, usable_gpus, visible_gpus
-from engine.limits import budget_bytes, memory, threads
+from engine.limits import budget_bytes, memory, proving_threads, synthesis_threads, threads
 from kernels.lane_choice import lane_choice
 from policy import Device
 
@@ -64,8 +64,11 @@ def _version(package: str) -> str | None:
 
 def _processors(config: Config) -> str:
     usable, present = threads(0), os.cpu_count() or 1
-    synthesis = threads(config.synthesis.threads or len(config.synthesis.cores))
-    proving = threads(config.gpus.gpu_threads or len(config.gpus.cores))
+    try:
+        devices = proving_devices(config)
+    except EngineError:  # told with the GPUs
+        devices = ()
+    synthesis, proving = synthesis_threads(config, devices), proving_threads(config)
     return f"{usable} of {present} may be used; {synthesis} threads synthesize, {proving} prove"
 
 

@@ -15,7 +15,7 @@ from engine import cgroup
 from engine.errors import EngineError
 from engine.gpus import proving_devices
 from engine.ledger import others_resident_bytes
-from policy import Limits
+from policy import Device, Limits
 
 if TYPE_CHECKING:
     from config import Config
@@ -116,6 +116,22 @@ def _memory_with_shared(config: Config) -> Memory:
         return found
     shared_bytes = others_resident_bytes(Path(config.memory.ledger))
     return replace(found, available_bytes=min(found.total_bytes, found.available_bytes + shared_bytes))
+
+
+def synthesis_threads(config: Config, devices: Sequence[Device]) -> int:
+    """The threads of synthesis: by default every processor, but half of them where they make the proofs, too.
+
+    `python -m benchmarks.memory pools` compares choices; proving always has all of them by default.
+    """
+    if asked := config.synthesis.threads or len(config.synthesis.cores):
+        return asked
+    prove_as_well = any(device.memory_bytes is None for device in devices)
+    return max(1, threads(0) // 2) if prove_as_well else threads(0)
+
+
+def proving_threads(config: Config) -> int:
+    """The threads of proving."""
+    return threads(config.gpus.gpu_threads or len(config.gpus.cores))
 
 
 def threads(configured: int) -> int:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 from config import Config
-from engine.limits import threads
+from engine.limits import proving_threads, synthesis_threads
 from kernels.parallel import PoolRunner
 from policy import Limits
 
@@ -28,8 +28,8 @@ class Pools:
 
     def __init__(self, config: Config, limits: Limits) -> None:
         synthesis_cores, proving_cores = config.synthesis.cores, config.gpus.cores
-        self._synthesis_threads = threads(config.synthesis.threads or len(synthesis_cores))
-        self._proving_threads = threads(config.gpus.gpu_threads or len(proving_cores))
+        self._synthesis_threads = synthesis_threads(config, limits.devices)
+        self._proving_threads = proving_threads(config)
         stages = limits.synthesis_slots + sum(device.workers for device in limits.devices)
         self._synthesis = _pool(self._synthesis_threads, "synthesis", synthesis_cores)
         self._proving = _pool(self._proving_threads, "proving", proving_cores)

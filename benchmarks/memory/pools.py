@@ -53,7 +53,7 @@ async def _batch(specs: list[CircuitSpec], proofs: int, choice: Choice) -> Secon
     synthesis_threads, proving_threads = choice
     config = Config(
         synthesis=SynthesisConfig(threads=synthesis_threads),
-        gpus=GpusConfig(gpu_threads=proving_threads),
+        gpus=GpusConfig(devices="none", gpu_threads=proving_threads),
         memory=MemoryConfig(ledger="off", safety_margin=MARGIN_BYTES),
     )
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from config import CircuitConfig, Config, SrsConfig
+from config import CircuitConfig, Config, GpusConfig, SrsConfig
 from engine import EngineError, resolve
 from engine.catalog import CircuitSpec
 from engine.kept_files import KeptFiles
@@ -17,12 +17,14 @@ def settings(tmp_path: Path, **circuits: CircuitConfig) -> Config:
 
 def test_a_configured_circuit_keeps_all_its_settings(tmp_path: Path) -> None:
     mine = CircuitConfig(zkey=tmp_path / "k", witness=tmp_path / "w", partitions=3, priority="high")
-    assert resolve("mine", settings(tmp_path, mine=mine)) == CircuitSpec(
+    config = settings(tmp_path, mine=mine).model_copy(update={"gpus": GpusConfig(cores=[0, 1, 2])})
+    assert resolve("mine", config) == CircuitSpec(
         "mine",
         tmp_path / "k",
         witness=tmp_path / "w",
         partitions=3,
         priority=Priority.HIGH,
+        proving_threads=3,
         derived=KeptFiles(tmp_path / "derived", 8 * 2**30),
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from config import Config, GpusConfig, MemoryConfig, SynthesisConfig
 from engine import CircuitSpec, Engine, EngineError, ProofRequest, circuit, policy_limits
-from engine.limits import Memory
+from engine.limits import Memory, proving_threads, synthesis_threads
 from engine.pools import Pools
 from groth16.witness import Witness
 from policy import Device, Limits
@@ -36,6 +36,26 @@ def test_threads_keep_to_their_cores_and_others_are_left_alone() -> None:
     assert cores == set(CORES)
     assert pools.steps == 1  # the second step, counted from 0
     pools.close()
+
+
+@pytest.mark.parametrize(
+    ("config", "devices", "expected"),
+    [
+        (Config(), (Device("cpu", 1),), (4, 8)),
+        (Config(), (Device("gpu0", 1, 1 << 30),), (8, 8)),
+        (
+            Config(synthesis=SynthesisConfig(threads=7), gpus=GpusConfig(gpu_threads=3)),
+            LIMITS.devices,
+            (7, 3),
+        ),
+        (Config(synthesis=SynthesisConfig(cores=[0]), gpus=GpusConfig(cores=[1, 2])), LIMITS.devices, (1, 2)),
+    ],
+)
+def test_synthesis_leaves_half_of_the_processors_to_those_that_prove_on_them(
+    config: Config, devices: tuple[Device, ...], expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    assert (synthesis_threads(config, devices), proving_threads(config)) == expected
 
 
 def test_a_witness_is_made_on_the_threads_of_synthesis(
