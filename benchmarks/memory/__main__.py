@@ -54,7 +54,10 @@ def one(sizes: str, rounds: int, over: float) -> None:
 def two(sizes: str, rounds: int, over: float) -> None:
     """Two processes on one budget: never more together; what one held returns soon after it is killed."""
     with tempfile.TemporaryDirectory() as folder:
-        found = two_processes(task_of("two", sizes, rounds, over, folder), report)
+        try:
+            found = two_processes(task_of("two", sizes, rounds, over, folder), report)
+        except (RuntimeError, TimeoutError) as error:
+            raise click.ClickException(str(error)) from error
     click.echo(json.dumps(found.as_dict()))
     sys.exit(not found.kept)
 

@@ -48,6 +48,8 @@ def two_processes(task: Task, report: Callable[[str], None]) -> TwoFound:
     tasks = [replace(both, run_id=name) for name in ("first", "second")]
     with ExitStack() as stack:
         processes = [stack.enter_context(_started(each)) for each in tasks]
+        for each in processes:
+            stack.callback(each.kill)  # or a failure would wait for what they still prove
         starts = [json.loads(_line(each))["ready"] for each in processes]
         for each in processes:
             assert each.stdin is not None
