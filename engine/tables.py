@@ -24,7 +24,7 @@ from policy import Circuit, Limits, capacities
 if TYPE_CHECKING:
     from config import Config
 
-LEAST_DOMAIN, LARGEST_DOMAIN = 1 << 13, 1 << 16
+LEAST_DOMAIN, LARGEST_DOMAIN, LARGEST_DOMAIN_IN_LANES = 1 << 13, 1 << 15, 1 << 16
 MOST_THREADS = 4  # more take ranges of points apart, and each range has buckets of its own
 FEWEST_PROOFS, FEWEST_PROOFS_OF_KEPT = 64, 4  # to make a table, and to read one that is there
 
@@ -43,8 +43,14 @@ def with_table(spec: CircuitSpec, proofs: int, config: Config, limits: Limits) -
 
 def _is_faster(spec: CircuitSpec, limits: Limits) -> bool:
     on_processors = all(device.memory_bytes is None for device in limits.devices)
-    is_of_size = LEAST_DOMAIN <= read_header(spec.zkey).domain_size <= LARGEST_DOMAIN
-    return on_processors and is_of_size and threads(spec.proving_threads) <= MOST_THREADS
+    if not on_processors or threads(spec.proving_threads) > MOST_THREADS:
+        return False
+    header = read_header(spec.zkey)
+    if not LEAST_DOMAIN <= header.domain_size <= LARGEST_DOMAIN_IN_LANES:
+        return False
+    from kernels.cpu.lanes import lanes_of  # loads the compiler
+
+    return header.domain_size <= LARGEST_DOMAIN or lanes_of(header.curve.fq) is not None
 
 
 def _pays(spec: CircuitSpec, proofs: int) -> bool:

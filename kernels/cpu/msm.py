@@ -149,6 +149,7 @@ def msm(G: Group, points: Limbs | Table, scalars: Limbs, run: Run) -> Limbs:
                     part = table_part(G, n, inputs[1], codes, run)
                 else:
                     part = part_of(G, inputs[1], codes, kind, run)
-                part_sum = _sum_part(G, inputs[0], part, run)
+                with holding(*([] if part.codes is codes else [part.codes])):
+                    part_sum = _sum_part(G, inputs[0], part, run)
                 total = add_points(G, total, part_sum) if total.any() else part_sum
     return total

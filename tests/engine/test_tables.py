@@ -57,6 +57,12 @@ def test_no_table_where_it_is_no_faster(spec: CircuitSpec, monkeypatch: pytest.M
     assert not decided(spec)
     monkeypatch.setattr(tables, "LEAST_DOMAIN", size)
     monkeypatch.setattr(tables, "LARGEST_DOMAIN", size - 1)
+    monkeypatch.setattr("kernels.cpu.lane_tokens.CHOICE", "emulated")
+    assert decided(spec)
+    monkeypatch.setattr("kernels.cpu.lane_tokens.CHOICE", "off")
+    assert not decided(spec)
+    monkeypatch.setattr("kernels.cpu.lane_tokens.CHOICE", "emulated")
+    monkeypatch.setattr(tables, "LARGEST_DOMAIN_IN_LANES", size - 1)
     assert not decided(spec)
 
 

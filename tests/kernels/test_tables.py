@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.cpu import ifma
+from kernels.cpu import batch_affine64, ifma, lane_batch_affine, lane_bundles, windows
 from kernels.cpu import msm as module
 from kernels.cpu.msm import msm
 from kernels.cpu.tables import Table, make_table
@@ -115,6 +115,21 @@ def test_ranges_of_points_on_many_threads(G, monkeypatch):
     with ThreadPoolExecutor(2) as pool:
         for threads in (1, 2, 128):
             check(G, logarithms, scalars, PoolRunner(pool, threads))
+
+
+def test_a_table_needs_no_kernels_of_its_own():
+    G = BN254.g1
+    points, scalars = points_of(G, range(1, 9)), ints_to_limbs([G.order // (i + 2) for i in range(8)], 4)
+    msm(G, points, scalars, serial)
+    kernels = (
+        batch_affine64.sum_groups,
+        lane_batch_affine._sum_bundles,
+        lane_bundles._cut,
+        windows.read_digits,
+    )
+    compiled = [len(kernel.signatures) for kernel in kernels]
+    msm(G, make_table(G, points, serial), scalars, serial)
+    assert [len(kernel.signatures) for kernel in kernels] == compiled
 
 
 def test_a_misshapen_table_is_refused():
