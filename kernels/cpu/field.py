@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 
 from kernels.cpu import limbs64 as code  # the limb kernel: everything here and above works on its words
 from kernels.cpu.tokens import FieldType, QuadraticFieldType
+from kernels.intrinsics import flatten, pack
 
 BYTES = ir.IntType(8).as_pointer()
 INT32 = ir.IntType(32)
@@ -91,7 +92,7 @@ def equal(context: Any, F: Any, a: Any, b: Any) -> Any:
     _check(F, a, b)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        return code.equal(builder, _flatten(builder, arguments[1]), _flatten(builder, arguments[2]))
+        return code.equal(builder, flatten(builder, arguments[1]), flatten(builder, arguments[2]))
 
     return types.boolean(F, F.element, F.element), codegen
 
@@ -102,7 +103,7 @@ def is_zero(context: Any, F: Any, a: Any) -> Any:
     _check(F, a)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        return code.equal(builder, _flatten(builder, arguments[1]), code.constant(0, F.words))
+        return code.equal(builder, flatten(builder, arguments[1]), code.constant(0, F.words))
 
     return types.boolean(F, F.element), codegen
 
@@ -113,7 +114,7 @@ def is_reduced(context: Any, F: Any, a: Any) -> Any:
     _check(F, a)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        return code.below_modulus(builder, F.description, _flatten(builder, arguments[1]))
+        return code.below_modulus(builder, F.description, flatten(builder, arguments[1]))
 
     return types.boolean(F, F.element), codegen
 
@@ -199,8 +200,8 @@ def _operation(name: str, F: Any, *operands: Any) -> tuple[Any, Callable[..., An
     _check(F, *operands)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        words = [_flatten(builder, value) for value in arguments[1:]]
-        return _pack(builder, F, code.call(builder, F.description, name, *words))
+        words = [flatten(builder, value) for value in arguments[1:]]
+        return pack(builder, F.description, code.call(builder, F.description, name, *words))
 
     return F.element(F, *operands), codegen
 
@@ -209,29 +210,9 @@ def _constant(F: Any, value: int) -> tuple[Any, Callable[..., Any]]:
     _check(F)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        return _pack(builder, F, code.constant(value, F.words))
+        return pack(builder, F.description, code.constant(value, F.words))
 
     return F.element(F), codegen
-
-
-def _flatten(builder: Any, value: Any) -> list[Any]:
-    """The words of an element as numba holds it, a nested LLVM array."""
-    parts = [builder.extract_value(value, i) for i in range(value.type.count)]
-    if isinstance(value.type.element, ir.ArrayType):
-        return [word for part in parts for word in _flatten(builder, part)]
-    return parts
-
-
-def _pack(builder: Any, F: Any, words: list[Any]) -> Any:
-    """The inverse of `_flatten`."""
-    if isinstance(F, QuadraticFieldType):
-        parts = [_pack(builder, F.base, words[: F.base.words]), _pack(builder, F.base, words[F.base.words :])]
-    else:
-        parts = words
-    packed = ir.Constant(ir.ArrayType(parts[0].type, len(parts)), ir.Undefined)
-    for i, part in enumerate(parts):
-        packed = builder.insert_value(packed, part, i)
-    return packed
 
 
 def _element_pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -9,8 +9,9 @@ from numba import types
 from kernels.cpu import lane_memory
 from kernels.cpu.ifma import LANES, VECTOR
 from kernels.cpu.lane_field import LaneField
-from kernels.cpu.lane_tokens import check, check_array, check_indices, flatten, lane_intrinsic, pack
+from kernels.cpu.lane_tokens import check, check_array, check_indices, lane_intrinsic
 from kernels.cpu.words import I64
+from kernels.intrinsics import flatten, pack
 
 # ruff: noqa: ARG001 — numba gives an intrinsic its typing context first, wanted or not
 
@@ -23,7 +24,7 @@ def load(context: Any, F: Any, array: Any, group: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         first = _group_pointer(context, builder, signature, arguments)
-        return pack(builder, F.description, [builder.load(each, align=8) for each in first])
+        return pack(builder, F.description.field, [builder.load(each, align=8) for each in first])
 
     return F.element(F, array, types.intp), codegen
 
@@ -143,7 +144,7 @@ def _to_element(builder: Any, lanes: LaneField, words: list[Any], shift: int = 0
         for at in range(0, len(words), length)
         for limb in lane_memory.to_limbs(builder, words[at : at + length], lanes.limbs, shift)
     ]
-    return pack(builder, lanes, vectors)
+    return pack(builder, lanes.field, vectors)
 
 
 def _to_rows(

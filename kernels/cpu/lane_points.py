@@ -20,9 +20,10 @@ from numba.core.errors import TypingError
 from kernels.cpu import lane_memory, lane_sums, limbs52
 from kernels.cpu.ifma import LANES, Vectors, splat
 from kernels.cpu.lane_field import LaneField
-from kernels.cpu.lane_tokens import check, check_indices, flatten, lane_intrinsic, pack
+from kernels.cpu.lane_tokens import check, check_indices, lane_intrinsic
 from kernels.cpu.words import I64
 from kernels.fields import Field
+from kernels.intrinsics import flatten, pack, to_array
 
 MOST_ROUNDS = 7  # of additions, each with the sums of the one before, which `y_bound` allows for
 INT32 = ir.IntType(32)
@@ -191,7 +192,7 @@ def _step(F: Any, operands: list[Any], body: Callable[..., Vectors]) -> tuple[An
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         vectors = [flatten(builder, each) for each in arguments[1:]]
-        return pack(builder, F.description, body(builder, F.description, *vectors))
+        return pack(builder, F.description.field, body(builder, F.description, *vectors))
 
     return F.element(F, *operands), codegen
 
@@ -246,8 +247,4 @@ def _shifted(builder: Any, F: LaneField, words: Vectors, shift: int) -> Vectors:
 
 
 def _pair(builder: Any, F: LaneField, x: Vectors, y: Vectors) -> Any:
-    parts = [pack(builder, F, each) for each in (x, y)]
-    packed = ir.Constant(ir.ArrayType(parts[0].type, 2), ir.Undefined)
-    for i, part in enumerate(parts):
-        packed = builder.insert_value(packed, part, i)
-    return packed
+    return to_array(builder, [pack(builder, F.field, each) for each in (x, y)])

@@ -5,7 +5,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
 from numba.core.imputils import lower_getattr_generic
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 from kernels.cpu import ifma
 from kernels.cpu.ifma import LANES, VECTOR
 from kernels.cpu.lane_field import LaneField, supports
-from kernels.cpu.lane_sums import halves
 from kernels.cpu.tokens import TokenType, field_type
 from kernels.fields import Field, QuadraticField
 from kernels.lane_choice import check_lane_choice, lane_choice
@@ -141,23 +139,3 @@ def check_array(array: Any, to_write: bool = False) -> None:
 def check_indices(indices: Any) -> None:
     if not isinstance(indices, types.Array) or indices.ndim != 1 or indices.layout != "C":
         raise TypingError(f"indices are a C-contiguous array of integers, not {indices}")
-
-
-def flatten(builder: Any, value: Any) -> list[Any]:
-    """The vectors of an element as numba holds it."""
-    parts = [builder.extract_value(value, i) for i in range(value.type.count)]
-    if isinstance(value.type.element, ir.ArrayType):
-        return [vector for part in parts for vector in flatten(builder, part)]
-    return parts
-
-
-def pack(builder: Any, lanes: LaneField, vectors: list[Any]) -> Any:
-    """The inverse of `_flatten`."""
-    if isinstance(lanes.field, QuadraticField):
-        parts = [pack(builder, lanes.base, half) for half in halves(vectors)]
-    else:
-        parts = vectors
-    packed = ir.Constant(ir.ArrayType(parts[0].type, len(parts)), ir.Undefined)
-    for i, part in enumerate(parts):
-        packed = builder.insert_value(packed, part, i)
-    return packed

@@ -42,8 +42,9 @@ from kernels.cpu.lane_arrays import (
     store_rows,
 )
 from kernels.cpu.lane_field import LaneField
-from kernels.cpu.lane_tokens import check, empty, flatten, lane_intrinsic, lanes_of, literal_intrinsic, pack
+from kernels.cpu.lane_tokens import check, empty, lane_intrinsic, lanes_of, literal_intrinsic
 from kernels.fields import QuadraticField
+from kernels.intrinsics import flatten, pack
 
 __all__ = [
     "LANES",
@@ -183,7 +184,7 @@ def select(context: Any, F: Any, mask: Any, a: Any, b: Any) -> Any:
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         a, b = (flatten(builder, each) for each in arguments[2:])
-        return pack(builder, F.description, lane_sums.select(builder, arguments[1], a, b))
+        return pack(builder, F.description.field, lane_sums.select(builder, arguments[1], a, b))
 
     return F.element(F, mask, a, b), codegen
 
@@ -219,7 +220,7 @@ def _operation(name: str, F: Any, *operands: Any, multiple: Any = None) -> tuple
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         vectors = [flatten(builder, value) for value in arguments[1 : 1 + len(operands)]]
         result = limbs52.call(builder, F.description, name, *vectors, multiple=count)
-        return pack(builder, F.description, result)
+        return pack(builder, F.description.field, result)
 
     return F.element(F, *operands, *literal), codegen
 
@@ -231,6 +232,6 @@ def _constant(F: Any, value: int) -> tuple[Any, Callable[..., Any]]:
         lanes = F.description
         vectors = lane_sums.constant(value, lanes.limbs)
         vectors += lane_sums.constant(0, lanes.vectors - lanes.limbs)
-        return pack(builder, lanes, vectors)
+        return pack(builder, lanes.field, vectors)
 
     return F.element(F), codegen

@@ -7,9 +7,8 @@ a modulus, such a kernel can be cached by numba. Inside a kernel:
     G.field -> the group's field        F.base -> the quadratic field's prime field
 """
 
-import hashlib
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from numba import types
 from numba.core.imputils import lower_getattr_generic
@@ -17,13 +16,7 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, models, register_model, typeof_impl, unbox
 
 from kernels.fields import Field, Group, QuadraticField
-
-
-class Description(Protocol):
-    """A dataclass whose repr tells all of it."""
-
-    @property
-    def name(self) -> str: ...
+from kernels.intrinsics import Description, type_name
 
 
 class TokenType(types.Type):
@@ -31,8 +24,7 @@ class TokenType(types.Type):
 
     def __init__(self, description: Description) -> None:
         self.description = description
-        content = hashlib.sha256(repr(description).encode()).hexdigest()
-        super().__init__(name=f"{description.name}.{content[:16]}")
+        super().__init__(name=type_name(description))
 
 
 class FieldType(TokenType):

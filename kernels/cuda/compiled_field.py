@@ -10,7 +10,8 @@ from numba.cuda.extending import intrinsic
 
 from kernels.cuda import ptx_inverse
 from kernels.cuda import words32 as code
-from kernels.cuda.tokens import FieldType, QuadraticFieldType
+from kernels.cuda.tokens import FieldType
+from kernels.intrinsics import flatten, pack
 
 VECTOR_BYTES = 16  # what a thread reads or writes at once
 VECTOR = ir.VectorType(code.I32, VECTOR_BYTES // 4)
@@ -44,7 +45,7 @@ def is_zero(context: Any, F: Any, a: Any) -> Any:
     _check(F, a)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        return code.equal(builder, _flatten(builder, arguments[1]), code.constant(0, F.words))
+        return code.equal(builder, flatten(builder, arguments[1]), code.constant(0, F.words))
 
     return types.boolean(F, F.element), codegen
 
@@ -82,7 +83,7 @@ def approximate(context: Any, F: Any, u: Any, v: Any) -> Any:
     _check(F, u, v)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words = code.approximate(builder, *(_flatten(builder, each) for each in arguments[1:]))
+        words = code.approximate(builder, *(flatten(builder, each) for each in arguments[1:]))
         return context.make_tuple(builder, signature.return_type, words)
 
     return types.UniTuple(types.uint64, 2)(F, F.element, F.element), codegen
@@ -103,13 +104,14 @@ def _combination(F: Any, program: Any, has_sign: bool, *operands: Any) -> tuple[
     _check(F, *operands)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words = [_flatten(builder, value) for value in arguments[1:3]]
+        words = [flatten(builder, value) for value in arguments[1:3]]
         factors = [word for factor in arguments[3:] for word in code.size_and_sign(builder, factor)]
         *element, last = code.assemble(builder, F.description, program, F.words + has_sign, *words, factors)
         if not has_sign:
-            return _pack(builder, F, [*element, last])
+            return pack(builder, F.description, [*element, last])
         is_negative = builder.icmp_unsigned("!=", last, ir.Constant(code.I32, 0))
-        return context.make_tuple(builder, signature.return_type, [_pack(builder, F, element), is_negative])
+        parts = [pack(builder, F.description, element), is_negative]
+        return context.make_tuple(builder, signature.return_type, parts)
 
     result = types.Tuple((F.element, types.boolean)) if has_sign else F.element
     return result(F, *operands, types.int64, types.int64), codegen
@@ -120,8 +122,8 @@ def select(context: Any, F: Any, condition: Any, a: Any, b: Any) -> Any:
     _check(F, a, b)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        pairs = zip(_flatten(builder, arguments[2]), _flatten(builder, arguments[3]), strict=True)
-        return _pack(builder, F, [builder.select(arguments[1], *pair) for pair in pairs])
+        pairs = zip(flatten(builder, arguments[2]), flatten(builder, arguments[3]), strict=True)
+        return pack(builder, F.description, [builder.select(arguments[1], *pair) for pair in pairs])
 
     return F.element(F, types.boolean, F.element, F.element), codegen
 
@@ -195,8 +197,8 @@ def _operation(name: str, F: Any, *operands: Any) -> tuple[Any, Callable[..., An
     _check(F, *operands)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        words = [_flatten(builder, value) for value in arguments[1:]]
-        return _pack(builder, F, code.operate(builder, F.description, name, *words))
+        words = [flatten(builder, value) for value in arguments[1:]]
+        return pack(builder, F.description, code.operate(builder, F.description, name, *words))
 
     return F.element(F, *operands), codegen
 
@@ -205,29 +207,9 @@ def _constant(F: Any, value: int) -> tuple[Any, Callable[..., Any]]:
     _check(F)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        return _pack(builder, F, code.constant(value, F.words))
+        return pack(builder, F.description, code.constant(value, F.words))
 
     return F.element(F), codegen
-
-
-def _flatten(builder: Any, value: Any) -> list[Any]:
-    """The words of an element as numba holds it, a nested LLVM array."""
-    parts = [builder.extract_value(value, i) for i in range(value.type.count)]
-    if isinstance(value.type.element, ir.ArrayType):
-        return [word for part in parts for word in _flatten(builder, part)]
-    return parts
-
-
-def _pack(builder: Any, F: Any, words: list[Any]) -> Any:
-    """The inverse of `_flatten`."""
-    if isinstance(F, QuadraticFieldType):
-        parts = [_pack(builder, F.base, words[: F.base.words]), _pack(builder, F.base, words[F.base.words :])]
-    else:
-        parts = words
-    packed = ir.Constant(ir.ArrayType(parts[0].type, len(parts)), ir.Undefined)
-    for i, part in enumerate(parts):
-        packed = builder.insert_value(packed, part, i)
-    return packed
 
 
 def _vectors(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -247,11 +229,11 @@ def _load(builder: Any, F: Any, data: Any, first: Any, step: Any) -> Any:
         vector = builder.load(builder.gep(data, [first]), align=VECTOR_BYTES)
         words += [builder.extract_element(vector, ir.Constant(code.I32, j)) for j in range(VECTOR.count)]
         first = builder.add(first, step)
-    return _pack(builder, F, words)
+    return pack(builder, F.description, words)
 
 
 def _store(builder: Any, data: Any, first: Any, step: Any, value: Any) -> None:
-    words = _flatten(builder, value)
+    words = flatten(builder, value)
     for k in range(0, len(words), VECTOR.count):
         vector = ir.Constant(VECTOR, ir.Undefined)
         for j in range(VECTOR.count):

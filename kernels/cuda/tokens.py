@@ -4,7 +4,6 @@ A `Field` or `QuadraticField` that is passed to a kernel carries no data at run 
 modulus, and generated code is specialised on that type. Inside a kernel, F.base is a quadratic field's base.
 """
 
-import hashlib
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +18,7 @@ from numba.cuda.extending import (
 from numba.cuda.typing.templates import AttributeTemplate
 
 from kernels.fields import Field, QuadraticField
+from kernels.intrinsics import type_name
 
 
 class FieldType(types.Type):
@@ -26,8 +26,7 @@ class FieldType(types.Type):
 
     def __init__(self, description: Field | QuadraticField) -> None:
         self.description = description
-        content = hashlib.sha256(repr(description).encode()).hexdigest()
-        super().__init__(name=f"{description.name}.{content[:16]}")
+        super().__init__(name=type_name(description))
 
     @property
     def base(self) -> "FieldType":
