@@ -84,8 +84,9 @@ def use_own_folder() -> None:
     except OSError:
         path = _make_stand_in(path)
     os.environ["NUMBA_CACHE_DIR"] = str(path)
-    if "numba" in sys.modules:
-        sys.modules["numba.core.config"].reload_config()
+    for name in ("numba.core.config", "numba.cuda.core.config"):
+        if name in sys.modules:
+            sys.modules[name].reload_config()
 
 
 def unwritable_folder() -> Path | None:
@@ -143,17 +144,17 @@ def _warn_once(message: str) -> None:
     log.warning(message)
 
 
-def let_processes_share() -> None:
+def let_processes_share(files: Any) -> None:
     """Make numba save one compiled function at a time, of all that use the folder, and load no other.
+
+    files: numba's class IndexDataCacheFile, or numba-cuda's.
 
     It reads a kernel's index, picks a free number, writes the index and then a file of that number. Two
     processes that compile a kernel for different types at once would pick the same number, and a later one
     could load machine code for other types than it asked for. So could one after a power cut between the two
     writes: what is saved has its key with it.
     """
-    from numba.core.caching import IndexDataCacheFile
-
-    save, load = IndexDataCacheFile.save, IndexDataCacheFile.load
+    save, load = files.save, files.load
 
     @wraps(save)
     def save_alone(self: Any, key: Any, data: Any) -> None:
@@ -161,7 +162,7 @@ def let_processes_share() -> None:
         try:
             with (folder / "saving.lock").open("w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                save(self, key, (key, data))  # type: ignore[no-untyped-call]  # numba's
+                save(self, key, (key, data))
         except OSError as error:  # the disk is full: this costs compiling once more, and no proof
             message = f"{folder}: compiled kernels cannot be kept ({error.strerror})"
             _failed_saves.append(message)
@@ -169,12 +170,11 @@ def let_processes_share() -> None:
 
     @wraps(load)
     def load_same(self: Any, key: Any) -> Any:
-        saved_key, data = load(self, key) or (None, None)  # type: ignore[no-untyped-call]  # numba's
+        saved_key, data = load(self, key) or (None, None)
         return data if saved_key == key else None
 
-    IndexDataCacheFile.save = save_alone  # type: ignore[method-assign]
-    IndexDataCacheFile.load = load_same  # type: ignore[method-assign]
-    _check_files(IndexDataCacheFile)
+    files.save, files.load = save_alone, load_same
+    _check_files(files)
 
 
 def _check_files(files: Any) -> None:

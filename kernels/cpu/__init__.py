@@ -4,7 +4,9 @@ Every kernel takes a `Field`, `QuadraticField` or `Group` first and is compiled 
 They release the GIL, take a range of the work and start no threads.
 """
 
+from numba.core.caching import IndexDataCacheFile
+
 from kernels import cache, kept
 
-cache.let_processes_share()
+cache.let_processes_share(IndexDataCacheFile)
 kept.load_kept_alone()
