@@ -1,8 +1,8 @@
 """Device memory that is kept from one call to the next."""
 
+from math import prod
 from typing import Any
 
-import numpy as np
 from numba import cuda
 
 from kernels.fields import Field, QuadraticField
@@ -15,22 +15,33 @@ class Workspace:
     """
 
     def __init__(self) -> None:
-        self._arrays: dict[str, Any] = {}
+        self._buffers: dict[str, Any] = {}
+        self._arrays: dict[tuple[str, tuple[int, ...]], Any] = {}
 
     def array(self, name: str, shape: tuple[int, ...], dtype: str) -> Any:
-        """The array of this name, made anew if it had another shape."""
-        kept = self._arrays.get(name)
-        if kept is None or kept.shape != shape or kept.dtype != np.dtype(dtype):
-            self._arrays.pop(name, None)
-            kept = self._arrays[name] = cuda.device_array(shape, dtype)
+        """The array of this name, in memory that only grows; a name has one dtype."""
+        kept = self._arrays.get((name, shape))
+        if kept is None:
+            kept = self._arrays[name, shape] = self._buffer(name, prod(shape), dtype).reshape(shape)
         return kept
+
+    def _buffer(self, name: str, size: int, dtype: str) -> Any:
+        """The first `size` elements of the memory of this name."""
+        kept = self._buffers.get(name)
+        if kept is None or kept.size < size:
+            self._arrays = {key: array for key, array in self._arrays.items() if key[0] != name}
+            self._buffers.pop(name, None)
+            kept = None  # before its successor is made
+            kept = self._buffers[name] = cuda.device_array(size, dtype)
+        return kept[:size]
 
     @property
     def held_bytes(self) -> int:
-        return sum(array.nbytes for array in list(self._arrays.values()))  # other threads may add some
+        return sum(buffer.nbytes for buffer in list(self._buffers.values()))  # other threads may add some
 
     def release(self) -> None:
         self._arrays.clear()
+        self._buffers.clear()
 
 
 def element_words(field: Field | QuadraticField) -> int:
