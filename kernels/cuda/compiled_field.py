@@ -41,6 +41,11 @@ def square(context: Any, F: Any, a: Any) -> Any:
 
 
 @intrinsic
+def product_difference(context: Any, F: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    return _operation("product_difference", F, a, b, c, d)
+
+
+@intrinsic
 def is_zero(context: Any, F: Any, a: Any) -> Any:
     _check(F, a)
 

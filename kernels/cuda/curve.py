@@ -48,7 +48,7 @@ def double(F: Any, a: Any) -> Any:
     xx = f.square(F, x)
     m = f.add(F, f.add(F, xx, xx), xx)
     x3 = f.sub(F, f.sub(F, f.square(F, m), s), s)
-    y3 = f.sub(F, f.mul(F, m, f.sub(F, s, x3)), f.mul(F, w, y))
+    y3 = f.product_difference(F, m, f.sub(F, s, x3), w, y)
     return x3, y3, f.mul(F, v, zz), f.mul(F, w, zzz)
 
 
@@ -92,5 +92,5 @@ def _finish(F: Any, x: Any, y: Any, zz: Any, zzz: Any, p: Any, r: Any) -> Any:
     ppp = f.mul(F, p, pp)
     q = f.mul(F, x, pp)
     x3 = f.sub(F, f.sub(F, f.sub(F, f.square(F, r), ppp), q), q)
-    y3 = f.sub(F, f.mul(F, r, f.sub(F, q, x3)), f.mul(F, y, ppp))
+    y3 = f.product_difference(F, r, f.sub(F, q, x3), y, ppp)
     return x3, y3, f.mul(F, zz, pp), f.mul(F, zzz, ppp)

@@ -4,6 +4,7 @@ F is a `Field` or a `QuadraticField` passed as a token (`kernels.cuda.tokens`). 
 Montgomery form and below the modulus, before and after.
 
     add, sub, mul(F, a, b)   square(F, a)   zero, one(F)   is_zero(F, a) -> bool
+    product_difference(F, a, b, c, d): a·b − c·d, with one reduction in a prime field
     select(F, condition, a, b): a where the condition holds, else b, without a branch
     plain_one(F): the number 1, by which a product takes an element out of Montgomery form
     r_squared(F): R², by which a product takes a number into Montgomery form
@@ -30,6 +31,7 @@ if config.ENABLE_CUDASIM:
         mul,
         one,
         plain_one,
+        product_difference,
         r_squared,
         select,
         square,
@@ -51,6 +53,7 @@ else:
         mul,
         one,
         plain_one,
+        product_difference,
         r_squared,
         select,
         square,
@@ -72,6 +75,7 @@ __all__ = [
     "mul",
     "one",
     "plain_one",
+    "product_difference",
     "r_squared",
     "select",
     "square",

@@ -53,18 +53,42 @@ def sub(field: Field, out: Registers, a: Registers, b: Registers) -> list[str]:
 
 
 def mul(field: Field, out: Registers, a: Registers, b: Registers) -> list[str]:
-    """out = a·b/R, word by word of b, each followed by a division by 2^32 (CIOS).
+    """out = a·b/R."""
+    return _sum_products(field, out, [(a, b)])
+
+
+def product_difference(
+    field: Field, out: Registers, a: Registers, b: Registers, c: Registers, d: Registers
+) -> list[str]:
+    """out = (a·b − c·d)/R, with one reduction in place of two.
+
+    Raises ValueError unless the modulus leaves two bits free.
+    """
+    n = words_of(field)
+    if field.bits > 32 * n - 2:
+        raise ValueError(f"{field.name}: a sum of two products needs two free bits above the modulus")
+    negated = scratch("s", n)  # at most the modulus
+    lines = chain("sub", negated, constant(field.modulus, n), c)
+    return [*lines, *_sum_products(field, out, [(a, b), (negated, d)])]
+
+
+def _sum_products(field: Field, out: Registers, factors: list[tuple[Registers, Registers]]) -> list[str]:
+    """out = Σ a·b/R over pairs of factors, word by word of b, each followed by a division by 2^32 (CIOS).
 
     The sum is kept in two rows, one of pairs of words that begin at even places and one at odd. So the low
     and high word of each product are added to neighbours of one row, which is one multiply-add of 64 bits,
-    and the row's carries run through. A division by 2^32 swaps the rows' roles. The modulus must leave one
-    bit free.
+    and the row's carries run through. A division by 2^32 swaps the rows' roles. The sum stays below k + 1
+    times the modulus for k pairs of factors, which must fit an element's words.
     """
     n = words_of(field)
     even, odd = scratch("e", n), scratch("o", n)
     lines: list[str] = []
     for i in range(n):
-        lines += _first_row(even, odd, a, b[0]) if i == 0 else _add_row(even, odd, a, b[i])
+        for k, (a, b) in enumerate(factors):
+            if i == k == 0:
+                lines += _first_row(even, odd, a, b[i])
+            else:
+                lines += _add_row(even, odd, a, b[i], divided=k == 0)
         lines += _clear_lowest(field, even, odd)
         even, odd = odd, even[2:] + even[:2]
     total = scratch("t", n)
@@ -84,15 +108,14 @@ def _first_row(even: Registers, odd: Registers, a: Registers, b: str) -> list[st
     return lines
 
 
-def _add_row(even: Registers, odd: Registers, a: Registers, b: str) -> list[str]:
-    """even, odd += a·b, and the word x that the last division left over."""
+def _add_row(even: Registers, odd: Registers, a: Registers, b: str, divided: bool) -> list[str]:
+    """even, odd += a·b; if `divided`, also the word x that the division before left over."""
     n = len(a)
-    lines = [f"add.cc.u32 {even[0]},{even[0]},x;"]
+    lines = [f"add.cc.u32 {even[0]},{even[0]},x;"] if divided else []
     for j in range(1, n, 2):
-        is_top = j == n - 1  # this pair was shifted in and counts as zero
-        low, high = ("0", "0") if is_top else (odd[j - 1], odd[j])
-        lines.append(f"madc.lo.cc.u32 {odd[j - 1]},{a[j]},{b},{low};")
-        lines.append(f"madc.hi{carry_flag(not is_top)}.u32 {odd[j]},{a[j]},{b},{high};")
+        is_top = divided and j == n - 1  # this pair was shifted in and counts as zero
+        pair, carry_in = (odd[j - 1], odd[j]), divided or j > 1
+        lines += add_product(pair, a[j], b, carry_in, carry_out=j < n - 1, is_zero=is_top)
     return [*lines, *_add_products(even, a[::2], b), f"addc.u32 {odd[n - 1]},{odd[n - 1]},0;"]
 
 

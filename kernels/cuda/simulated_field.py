@@ -40,6 +40,10 @@ def square(F: AnyField, a: Element) -> Element:
     return mul(F, a, a)
 
 
+def product_difference(F: AnyField, a: Element, b: Element, c: Element, d: Element) -> Element:
+    return sub(F, mul(F, a, b), mul(F, c, d))
+
+
 def is_zero(F: AnyField, a: Element) -> bool:
     return bool(a == zero(F))
 

@@ -21,7 +21,12 @@ I32 = ir.IntType(32)
 Words = list[Any]  # llvmlite values of type i32, least significant first
 Program = Callable[..., list[str]]  # lines of PTX for a field and registers, those of the result first
 INLINED: dict[str, Program] = {"add": ptx.add, "sub": ptx.sub}
-CALLED: dict[str, Program] = {"mul": ptx.mul, "square": square, "quadratic_mul": quadratic_mul}
+CALLED: dict[str, Program] = {
+    "mul": ptx.mul,
+    "square": square,
+    "product_difference": ptx.product_difference,
+    "quadratic_mul": quadratic_mul,
+}
 
 
 def constant(value: int, words: int) -> Words:
@@ -29,7 +34,7 @@ def constant(value: int, words: int) -> Words:
 
 
 def operate(builder: Any, field: Field | QuadraticField, name: str, *operands: Words) -> Words:
-    """Emits an operation ("add", "sub", "mul", "square") on elements of `field`."""
+    """Emits an operation ("add", "sub", "mul", "square", "product_difference") on elements of `field`."""
     if isinstance(field, QuadraticField):
         return QUADRATIC[name](builder, field.base, *operands)
     n = ptx.words_of(field)
@@ -149,9 +154,15 @@ def _quadratic_square(builder: Any, base: Field, a: Words) -> Words:
     return low + operate(builder, base, "add", high, high)
 
 
+def _quadratic_product_difference(builder: Any, base: Field, a: Words, b: Words, c: Words, d: Words) -> Words:
+    first, second = _quadratic_mul(builder, base, a, b), _quadratic_mul(builder, base, c, d)
+    return QUADRATIC["sub"](builder, base, first, second)
+
+
 QUADRATIC: dict[str, Callable[..., Words]] = {
     "add": _componentwise("add"),
     "sub": _componentwise("sub"),
     "mul": _quadratic_mul,
     "square": _quadratic_square,
+    "product_difference": _quadratic_product_difference,
 }

@@ -13,16 +13,23 @@ from tests.kernels.points import name
 from tests.kernels.ptx_interpreter import Machine
 
 FIELDS = (BN254.fq, BN254.fr, BLS12_381.fq, BLS12_381.fr)
+WITH_TWO_FREE_BITS = (BN254.fq, BN254.fr, BLS12_381.fq)
 each_field = pytest.mark.parametrize("F", FIELDS, ids=name)
 operands = st.integers(0, 6) | st.integers(-6, -1) | st.integers(0, (1 << 400) - 1)
 
 
-OPERATIONS = {"add": ptx.add, "sub": ptx.sub, "mul": ptx.mul, "square": square}
+OPERATIONS = {
+    "add": ptx.add,
+    "sub": ptx.sub,
+    "mul": ptx.mul,
+    "square": square,
+    "product_difference": ptx.product_difference,
+}
 
 
 def compute(F: Field, operation: str, *values: int) -> int:
     n = ptx.words_of(F)
-    groups = [[f"{kind}{i}" for i in range(n)] for kind in ("r", "a", "b")[: len(values) + 1]]
+    groups = [[f"{kind}{i}" for i in range(n)] for kind in "rabcd"[: len(values) + 1]]
     words = {
         register: value >> 32 * i & ptx.WORD_MASK
         for group, value in zip(groups[1:], values, strict=True)
@@ -45,6 +52,20 @@ def test_operations(F, a, b):
     assert compute(F, "square", a) == a * a * pow(F.montgomery_one, -1, p) % p
 
 
+@pytest.mark.parametrize("F", WITH_TWO_FREE_BITS, ids=name)
+@given(a=operands, b=operands, c=operands, d=operands)
+@settings(max_examples=60)
+def test_differences_of_products(F, a, b, c, d):
+    p, (a, b, c, d) = F.modulus, (each % F.modulus for each in (a, b, c, d))
+    expected = (a * b - c * d) * pow(F.montgomery_one, -1, p) % p
+    assert compute(F, "product_difference", a, b, c, d) == expected
+
+
+def test_differences_of_products_want_two_free_bits():
+    with pytest.raises(ValueError, match="two free bits"):
+        compute(BLS12_381.fr, "product_difference", 1, 2, 3, 4)
+
+
 @each_field
 def test_sums_on_both_sides_of_the_modulus(F):
     p = F.modulus
@@ -62,11 +83,12 @@ def test_words_of_all_ones_carry_through(F):
 
 
 def test_registers_of_an_operation_are_declared():
-    for F in FIELDS:
-        groups = [[f"${kind}{i}" for i in range(ptx.words_of(F))] for kind in "rab"]
+    for F in WITH_TWO_FREE_BITS:
+        groups = [[f"${kind}{i}" for i in range(ptx.words_of(F))] for kind in "rabcd"]
         declared = set(ptx.registers(F).replace(",", " ").replace(";", " ").split())
         for name_, operation in OPERATIONS.items():
-            lines = operation(F, *groups[: 2 if name_ == "square" else 3])
+            operands_ = {"square": 1, "product_difference": 4}.get(name_, 2)
+            lines = operation(F, *groups[: operands_ + 1])
             written = {line.split()[1].split(",")[0] for line in lines}
             assert written <= declared | set(groups[0])
 
