@@ -12,12 +12,12 @@ from numba import cuda, int64
 
 from kernels.cuda import curve
 from kernels.cuda import field as f
-from kernels.cuda.digits import bucket_at
-from kernels.cuda.launch import kernel, launch
+from kernels.cuda.launch import THREADS, kernel, launch, resident_threads
 from kernels.cuda.memory import Workspace, element_words
 from kernels.cuda.pairs import load_entry
+from kernels.cuda.radix import NO_BUCKET, last_at_or_below
 
-NO_BUCKET = -1
+WAVES = 4  # runs for each thread that the device holds at once
 GROUP = 8  # heads that a thread adds; also the shortest run
 
 
@@ -36,7 +36,7 @@ def _add_entries(
         head_buckets[t] = NO_BUCKET
         return
     high = min(low + run, total)
-    bucket = bucket_at(starts, low, 0)
+    bucket = last_at_or_below(starts, low, 0)
     end = int64(starts[bucket + 1])
     is_head = starts[bucket] < low
     head_buckets[t] = bucket if is_head else NO_BUCKET
@@ -51,7 +51,7 @@ def _add_entries(
             is_head = False
             bucket += 1
             if starts[bucket + 1] <= k:
-                bucket = bucket_at(starts, k, bucket)
+                bucket = last_at_or_below(starts, k, bucket)
             end = int64(starts[bucket + 1])
         x, y = load_entry(F, points, int64(entries[k]))
         total_point = curve.add_affine(F, total_point, x, y)
@@ -71,7 +71,7 @@ def _add_heads(
     if low >= n:
         return
     bucket = int64(head_buckets[low])
-    is_head = bucket != NO_BUCKET and low > 0 and head_buckets[low - 1] == bucket
+    is_head = bucket != NO_BUCKET and low > 0 and int64(head_buckets[low - 1]) == bucket
     next_head_buckets[t] = bucket if is_head else NO_BUCKET
     total_point = curve.infinity(F)
     if bucket != NO_BUCKET and not is_head:
@@ -103,11 +103,14 @@ def _clear_points(F: Any, points: Any, n: int) -> None:
 
 
 def bucket_sums(F: Any, points: Any, entries: Any, starts: Any, tasks: int, workspace: Workspace) -> Any:
-    """The XYZZ sum of each bucket's entries (`digits.sort_by_digit`), in at most `tasks` runs."""
+    """The XYZZ sum of each bucket's entries (`digits.sort_by_digit`), by `tasks` runs, 0 to choose."""
     words = element_words(F)
     count = starts.shape[0] - 1
     buckets = workspace.array("buckets", (4 * count, words), "uint64")
     launch(_clear_points, count, F, buckets, count)
+    if tasks == 0:
+        alike = F, points, entries, starts, 0, buckets, buckets, starts
+        tasks = WAVES * resident_threads(_add_entries, THREADS, *alike)
     n = min(tasks, -(-entries.shape[0] // GROUP))
     heads, head_buckets = _head_arrays(F, 0, n, workspace)
     launch(_add_entries, n, F, points, entries, starts, n, buckets, heads, head_buckets)
@@ -123,4 +126,4 @@ def bucket_sums(F: Any, points: Any, entries: Any, starts: Any, tasks: int, work
 
 def _head_arrays(F: Any, level: int, n: int, workspace: Workspace) -> tuple[Any, Any]:
     heads = workspace.array(f"heads {level}", (4 * n, element_words(F)), "uint64")
-    return heads, workspace.array(f"head buckets {level}", (n,), "int64")
+    return heads, workspace.array(f"head buckets {level}", (n,), "uint32")

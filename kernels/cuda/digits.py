@@ -4,16 +4,30 @@ A bucket is a window and the size of a digit: number window·2^(bits−1) + |dig
 number times two, plus 1 where the digit is negative. Zeros have no bucket.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
-from numba import cuda, int32, int64, uint32, uint64
+from numba import cuda, int64, uint32, uint64
 
 from kernels.cpu.windows import SCALAR_LIMBS, window_bias
-from kernels.cuda.counters import take_number
 from kernels.cuda.launch import device, kernel, launch
 from kernels.cuda.memory import Workspace
-from kernels.cuda.scan import exclusive_scan
+from kernels.cuda.radix import NO_BUCKET, sort_into_buckets
 from kernels.encoding import ints_to_limbs
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows `first` to `last` − 1 of the `count` that a scalar is cut into, of `bits` bits each.
+
+    Window w has the buckets of set (w − first) % sets.
+    """
+
+    bits: int
+    count: int
+    first: int
+    last: int
+    sets: int
 
 
 @device
@@ -25,8 +39,8 @@ def _add_with_carry(a: Any, b: Any, carry: Any) -> Any:
 
 
 @kernel
-def _cut(scalars: Any, bias: Any, bits: int, windows: int, first: int, digits: Any, counts: Any) -> None:
-    """digits[w, i] = digit first + w of scalar i, and counts[bucket] = its entries."""
+def _cut(scalars: Any, bias: Any, bits: int, windows: int, first: int, sets: int, codes: Any) -> None:
+    """codes[w, i] = what `radix.sort_into_buckets` takes for digit first + w of scalar i."""
     i = cuda.grid(1)
     if i >= scalars.shape[0]:
         return
@@ -36,82 +50,28 @@ def _cut(scalars: Any, bias: Any, bits: int, windows: int, first: int, digits: A
     top, carry = _add_with_carry(scalars[i, 3], bias[3], carry)
     half = int64(1) << (bits - 1)
     mask, down, up = uint64(2 * half - 1), uint64(bits), uint64(64 - bits)
-    for w in range(first + digits.shape[0]):
+    for w in range(first + codes.shape[0]):
         digit = int64(low & mask)
         if w < windows - 1:
             digit -= half
         if w >= first:
-            digits[w - first, i] = int32(digit)
-            if digit != 0:
-                take_number(counts, (w - first) * half + abs(digit) - 1)
+            bucket = abs(digit) - 1 + (w - first) % sets * half
+            code = 2 * bucket + (1 if digit < 0 else 0)
+            codes[w - first, i] = uint32(NO_BUCKET if digit == 0 else code)
         low = uint64(low >> down | second << up)
         second = uint64(second >> down | third << up)
         third = uint64(third >> down | top << up)
         top = uint64(top >> down)
 
 
-@kernel
-def _scatter(digits: Any, half: int, cursors: Any, entries: Any) -> None:
-    """Writes each digit's entry where its bucket's cursor points."""
-    i = cuda.grid(1)
-    n = digits.shape[1]
-    if i >= n * digits.shape[0]:
-        return
-    w = i // n
-    i -= w * n
-    digit = int64(digits[w, i])
-    if digit != 0:
-        bucket = w * half + abs(digit) - 1
-        position = take_number(cursors, bucket)
-        entries[position] = uint32(2 * i + (1 if digit < 0 else 0))
-
-
-@device
-def bucket_at(starts: Any, position: int, low: int) -> Any:
-    """The bucket, from number `low` on, that holds the entry at `position`."""
-    high = int64(starts.shape[0] - 1)
-    low = int64(low)
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if starts[middle] <= position:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@kernel
-def _clear(values: Any) -> None:
-    i = cuda.grid(1)
-    if i < values.shape[0]:
-        values[i] = 0
-
-
-@kernel
-def _copy(out: Any, values: Any) -> None:
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = values[i]
-
-
-def sort_by_digit(
-    scalars: Any, bits: int, windows: int, span: tuple[int, int], workspace: Workspace
-) -> tuple[Any, Any]:
+def sort_by_digit(scalars: Any, windows: Windows, workspace: Workspace) -> tuple[Any, Any]:
     """(entries, starts): bucket b's entries are entries[starts[b]:starts[b + 1]], in any order.
 
-    scalars: device, (n, 4) canonical, n below 2^31. span: the first window, of `windows` in all, and the one
-    after the last; n times their number is below 2^32. The arrays are the workspace's.
+    scalars: device, (n, 4) canonical, n times the number of windows below 2^31. What an entry says:
+    `radix.sort_into_buckets`. The arrays are the workspace's.
     """
-    n, half, count = scalars.shape[0], 1 << (bits - 1), span[1] - span[0]
-    buckets = count * half
-    bias = cuda.to_device(ints_to_limbs([window_bias(bits, windows)], SCALAR_LIMBS)[0])
-    digits = workspace.array("digits", (count, n), "int32")
-    starts = workspace.array("bucket starts", (buckets + 1,), "uint32")
-    cursors = workspace.array("bucket cursors", (buckets,), "uint32")
-    entries = workspace.array("entries", (count * n,), "uint32")
-    launch(_clear, buckets + 1, starts)
-    launch(_cut, n, scalars, bias, bits, windows, span[0], digits, starts)
-    exclusive_scan(starts, buckets + 1, workspace)
-    launch(_copy, buckets, cursors, starts)
-    launch(_scatter, count * n, digits, half, cursors, entries)
-    return entries, starts
+    n, bits, count = scalars.shape[0], windows.bits, windows.last - windows.first
+    bias = cuda.to_device(ints_to_limbs([window_bias(bits, windows.count)], SCALAR_LIMBS)[0])
+    codes = workspace.array("entries", (count, n), "uint32")
+    launch(_cut, n, scalars, bias, bits, windows.count, windows.first, windows.sets, codes)
+    return sort_into_buckets(codes.reshape(count * n), count, 1 << (bits - 1), windows.sets, workspace)

@@ -9,27 +9,31 @@ from typing import Any
 import numpy as np
 
 from kernels.cpu.curve import fold
-from kernels.cpu.windows import SCALAR_LIMBS, window_count
+from kernels.cpu.windows import check_scalars, window_count
 from kernels.cuda.buckets import bucket_sums
-from kernels.cuda.digits import sort_by_digit
+from kernels.cuda.digits import Windows, sort_by_digit
 from kernels.cuda.memory import Workspace
 from kernels.cuda.pairs import add_pairs
+from kernels.cuda.radix import LOG2_SPAN
 from kernels.cuda.weighing import weighted_sums
 from kernels.encoding import Limbs
 from kernels.fields import Group
 from kernels.parallel import chunks
 
-MOST_WINDOW_BITS = 22
-MOST_ENTRIES = 1 << 28  # sorted at once, in 8 bytes each
-TASKS = 1 << 18  # runs of entries, several for each thread that a device holds at once
+MOST_WINDOW_BITS = 2 * LOG2_SPAN + 1
+MOST_ENTRIES = 1 << 28  # sorted at once, in 12 bytes each
 
 
 @cache
-def best_window_bits(n: int, order: int) -> int:
-    """Fewest products: 10 for a point and window, 28 for each bucket to weigh."""
+def best_window_bits(n: int, order: int, rows: int = 1) -> int:
+    """Fewest products: 10 for a point and window, 28 for each bucket to weigh.
+
+    rows: of a table of multiples (`kernels.cuda.tables`).
+    """
 
     def products(bits: int) -> int:
-        return window_count(order, bits) * (10 * n + 28 * (1 << (bits - 1)))
+        windows = window_count(order, bits)
+        return windows * 10 * n + -(-windows // rows) * 28 * (1 << (bits - 1))
 
     return min(range(2, MOST_WINDOW_BITS + 1), key=products)
 
@@ -40,7 +44,7 @@ def msm(
     scalars: Any,
     workspace: Workspace,
     window_bits: int = 0,
-    tasks: int = TASKS,
+    tasks: int = 0,
     rounds: int = 0,
 ) -> Limbs:
     """Σ scalars[i]·points[i] as an affine point of G.point_shape, in host memory; infinity for none.
@@ -53,34 +57,31 @@ def msm(
     n = points.shape[0]
     if points.shape[1:] != G.point_shape or points.dtype != np.uint64:
         raise ValueError(f"points are {points.dtype} {points.shape}, expected uint64 (n, *{G.point_shape})")
-    if scalars.shape != (n, SCALAR_LIMBS) or scalars.dtype != np.uint64:
-        raise ValueError(f"scalars are {scalars.dtype} {scalars.shape}, expected uint64 {(n, SCALAR_LIMBS)}")
+    check_scalars(scalars, n)
     if n == 0:
         return np.zeros(G.point_shape, np.uint64)
     bits = window_bits or best_window_bits(n, G.order)
-    windows = window_count(G.order, bits)
-    sums = [
-        _sum_windows(G.field, points, scalars, bits, windows, span, rounds, tasks, workspace)
-        for span in chunks(windows, -(-windows * n // MOST_ENTRIES))
-    ]
+    count = window_count(G.order, bits)
+    sums = []
+    for first, last in chunks(count, -(-count * n // MOST_ENTRIES)):
+        windows = Windows(bits, count, first, last, sets=last - first)
+        sums.append(sum_windows(G.field, points, scalars, windows, workspace, tasks, rounds))
     return fold(G, np.concatenate(sums), 2, 1)
 
 
-def _sum_windows(
+def sum_windows(
     F: Any,
     points: Any,
     scalars: Any,
-    bits: int,
-    windows: int,
-    span: tuple[int, int],
-    rounds: int,
-    tasks: int,
+    windows: Windows,
     workspace: Workspace,
+    tasks: int = 0,
+    rounds: int = 0,
 ) -> Limbs:
-    """The points of `weighted_sums` for the windows of a span, in host memory."""
-    entries, starts = sort_by_digit(scalars, bits, windows, span, workspace)
+    """What `weighted_sums` gives for the sets of buckets that these windows fill, in host memory."""
+    entries, starts = sort_by_digit(scalars, windows, workspace)
     if rounds > 0:
         points, entries, starts = add_pairs(F, points, entries, starts, rounds, workspace)
     buckets = bucket_sums(F, points, entries, starts, tasks, workspace)
-    sums: Limbs = weighted_sums(F, buckets, bits, span[1] - span[0], workspace).copy_to_host()
+    sums: Limbs = weighted_sums(F, buckets, windows.bits, windows.sets, workspace).copy_to_host()
     return sums

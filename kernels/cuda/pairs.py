@@ -11,10 +11,10 @@ from typing import Any
 from numba import cuda, int64, uint32
 
 from kernels.cuda import field as f
-from kernels.cuda.digits import bucket_at
 from kernels.cuda.inversion import inverse
 from kernels.cuda.launch import device, kernel, launch
 from kernels.cuda.memory import Workspace, element_words
+from kernels.cuda.radix import last_at_or_below
 from kernels.cuda.scan import exclusive_scan
 
 BATCH = 64  # pairs of a thread: an inversion is as long as 45 products
@@ -38,7 +38,7 @@ def _list_pairs(starts: Any, next_starts: Any, pairs: Any) -> None:
     last = starts.shape[0] - 1
     if i >= starts[last]:
         return
-    bucket = bucket_at(starts, i, 0)
+    bucket = last_at_or_below(starts, i, 0)
     start = int64(starts[bucket])
     if (i - start) & 1 == 0:
         j = int64(next_starts[bucket]) + ((i - start) >> 1)

@@ -10,7 +10,7 @@ from numba import cuda
 
 from kernels.cpu.curve import fold
 from kernels.cuda import msm as module
-from kernels.cuda.digits import sort_by_digit
+from kernels.cuda.digits import Windows, sort_by_digit
 from kernels.cuda.memory import Workspace
 from kernels.cuda.msm import msm
 from kernels.cuda.scan import exclusive_scan
@@ -55,18 +55,22 @@ def test_exclusive_scan(n):
     assert array.copy_to_host().tolist() == [0, *accumulate(values)][:n]
 
 
-def test_entries_lie_in_the_buckets_of_their_digits(many):
-    rng = random.Random(3)
-    scalars = [0, 1, BN254.g1.order - 1, *(rng.randrange(BN254.g1.order) for _ in range(many))]
-    bits, windows = (3, 85) if SIMULATED else (11, 24)
+@pytest.mark.parametrize("windows_a_set", [1, 3, 99], ids=["own buckets", "some shared", "all shared"])
+def test_entries_lie_in_the_buckets_of_their_digits(windows_a_set, many):
+    rng, n = random.Random(3), many + 3
+    bits, windows, limit = (5, 5, 1 << 20) if SIMULATED else (15, 17, BN254.g1.order)
+    scalars = [0, 1, limit - 1, *(rng.randrange(limit) for _ in range(many))]
+    sets = -(-windows // windows_a_set)
     array = cuda.to_device(ints_to_limbs(scalars, 4))
-    arrays = sort_by_digit(array, bits, windows, (0, windows), Workspace())
+    arrays = sort_by_digit(array, Windows(bits, windows, 0, windows, sets), Workspace())
     entries, starts = (array.copy_to_host().tolist() for array in arrays)
-    sums = [0] * len(scalars)
-    for bucket in range(windows << bits - 1):
-        weight = (bucket % (1 << bits - 1) + 1) << bits * (bucket >> bits - 1)
+    sums = [0] * n
+    for bucket in range(sets << bits - 1):
         for entry in entries[starts[bucket] : starts[bucket + 1]]:
-            sums[entry >> 1] += -weight if entry & 1 else weight
+            row, i = divmod(entry >> 1, n)
+            window = row * sets + (bucket >> bits - 1)
+            weight = (bucket % (1 << bits - 1) + 1) << bits * window
+            sums[i] += -weight if entry & 1 else weight
     assert sums == scalars
 
 
