@@ -14,7 +14,7 @@ from kernels.cpu.curve import add_points
 from kernels.cpu.windows import SCALAR_LIMBS, check_scalars
 from kernels.cuda import curve
 from kernels.cuda import field as f
-from kernels.cuda.inversion import inverse
+from kernels.cuda.affine import to_affine
 from kernels.cuda.launch import kernel, launch
 from kernels.cuda.memory import Workspace, element_words
 from kernels.encoding import Limbs, encode_points
@@ -22,8 +22,7 @@ from kernels.fields import Group
 from kernels.parallel import Run, check_stop
 
 WINDOW_BITS = 16  # a table of 100 MB in BLS12-381's G1, of twice that in G2
-BATCH = 32  # points of a thread that share an inversion
-POINTS_AT_ONCE = 1 << 22  # what the sums and prefixes of as many take: 1 GB, in G2 2 GB
+POINTS_AT_ONCE = 1 << 22  # what the sums of as many take: 800 MB, in G2 1.6 GB
 
 
 @kernel
@@ -41,33 +40,6 @@ def _add_digits(F: Any, table: Any, scalars: Any, bits: int, windows: int, sums:
             entry = window * most + digit - 1
             total = curve.add_affine(F, total, f.load(F, table, 2 * entry), f.load(F, table, 2 * entry + 1))
     curve.store_point(F, sums, i, total)
-
-
-@kernel
-def _to_affine(F: Any, sums: Any, n: int, prefixes: Any, out: Any) -> None:
-    """out[i] = XYZZ point i, affine. Thread t takes points t, t + threads, … (P. Montgomery's trick)."""
-    t = cuda.grid(1)
-    threads = (n + BATCH - 1) // BATCH
-    if t >= threads:
-        return
-    product = f.one(F)
-    for k in range(BATCH):
-        i = t + k * threads
-        if i < n:
-            f.store(F, prefixes, i, product)
-            zzz = f.load(F, sums, 4 * i + 3)
-            product = f.mul(F, product, f.select(F, f.is_zero(F, zzz), f.one(F), zzz))
-    rest = inverse(F, product)
-    for k in range(BATCH):
-        i = t + (BATCH - 1 - k) * threads
-        if i < n:
-            x, y, zz, zzz = curve.load_point(F, sums, i)
-            is_infinity = f.is_zero(F, zzz)
-            per_zzz = f.mul(F, rest, f.load(F, prefixes, i))
-            rest = f.mul(F, rest, f.select(F, is_infinity, f.one(F), zzz))
-            x = f.mul(F, x, f.square(F, f.mul(F, per_zzz, zz)))  # zz/zzz = 1/z; zero at infinity
-            f.store(F, out, 2 * i, x)
-            f.store(F, out, 2 * i + 1, f.select(F, is_infinity, f.zero(F), f.mul(F, y, per_zzz)))
 
 
 class FixedBase:
@@ -91,9 +63,8 @@ class FixedBase:
     def _multiply(self, scalars: Any, out: Any) -> None:
         F, n = self.group.field, len(scalars)
         sums = self._workspace.array("multiples", (4 * n, element_words(F)), "uint64")
-        prefixes = self._workspace.array("prefixes of multiples", (n, element_words(F)), "uint64")
         launch(_add_digits, n, F, self._table, scalars, self._bits, self._windows, sums)
-        launch(_to_affine, -(-n // BATCH), F, sums, n, prefixes, out)
+        to_affine(F, sums, out)
 
     def _powers(self) -> Any:
         """The generator doubled again and again."""
