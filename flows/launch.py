@@ -16,7 +16,7 @@ from flows.batch import BatchInterrupted, BatchParameters, BatchSummary, batch_c
 from flows.errors import FlowError
 from flows.local_server import Say
 from flows.server import API_URL, prefect_server
-from policy import BudgetPolicy, Job, Reject, Submit
+from policy import BudgetPolicy, Job, Limits, Reject, Submit
 
 
 def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
@@ -40,8 +40,10 @@ def _run_batch(
 ) -> BatchSummary:
     config = batch_config(parameters, warn_on_stderr)
     circuit = engine.resolve(parameters.circuit, config)
+    limits = engine.policy_limits(config)
+    refuse_what_cannot_be_used(config, limits, parameters)
     engine.prepare(circuit, say)
-    refuse_what_cannot_run(config, circuit, parameters)
+    refuse_what_never_fits(limits, circuit, parameters.partitions)
     say(_which_server())
     with prefect_server(home(), say) as server:
         # The server takes seconds to start; what follows takes as long and needs no server.
@@ -78,13 +80,9 @@ def _which_server() -> str:
     return "starting a Prefect server for this run"
 
 
-def refuse_what_cannot_run(config: Config, circuit: CircuitSpec, parameters: BatchParameters) -> None:
-    """Raise for settings, files and folders that the flow would refuse or fail for, with nothing started.
-
-    Raises Rejected, InputError, EngineError and FlowError.
-    """
-    refuse_what_never_fits(config, circuit, parameters.partitions)
-    if ledger := engine.shared_ledger(config, parameters.title, engine.policy_limits(config)):
+def refuse_what_cannot_be_used(config: Config, limits: Limits, parameters: BatchParameters) -> None:
+    """Raise EngineError or FlowError for a ledger or folder that the flow would fail for."""
+    if ledger := engine.shared_ledger(config, parameters.title, limits):
         ledger.check()
     _check_folder(home() / "logs", "set CUZK_HOME to another")
     if parameters.output is None:
@@ -103,13 +101,13 @@ def _check_folder(path: Path, remedy: str) -> None:
         raise FlowError(f"{path}: is no folder that can be written ({why}); {remedy}")
 
 
-def refuse_what_never_fits(config: Config, circuit: CircuitSpec, partitions: int | None) -> None:
+def refuse_what_never_fits(limits: Limits, circuit: CircuitSpec, partitions: int | None) -> None:
     """Raise Rejected, with the numbers, where the policy would, so that nobody waits for a flow to be told.
 
     Raises InputError for a key that cannot be used.
     """
     job = Job(circuit.name, engine.load_shape(circuit), partitions or circuit.partitions)
-    for decision in BudgetPolicy(engine.policy_limits(config)).handle(Submit(job), 0.0):
+    for decision in BudgetPolicy(limits).handle(Submit(job), 0.0):
         if isinstance(decision, Reject):
             raise Rejected(f"{circuit.name}: {decision.why}")
 

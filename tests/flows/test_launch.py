@@ -12,23 +12,23 @@ from flows.batch import BatchParameters
 from flows.errors import FlowError, ServerError
 from flows.launch import refuse_what_never_fits, run_batch
 from groth16.errors import InputError
-from policy import Circuit, Entry
+from policy import Circuit, Entry, Limits
 from tests.groth16.samples import sample
 
 GIB = 2**30
 SPEC = CircuitSpec("wide", Path("wide.zkey"), witness=Path("wide.wtns"), partitions=3)
 
 
-def config(budget_bytes: int) -> Config:
-    return Config(memory=MemoryConfig(total_budget=budget_bytes))
+def limits(budget_bytes: int) -> Limits:
+    return engine.policy_limits(Config(memory=MemoryConfig(total_budget=budget_bytes)))
 
 
 def test_a_batch_that_never_fits_is_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     shape = Circuit("wide", (Entry("srs", GIB // 2),), phase1_bytes=GIB // 4, phase2_bytes=GIB // 4)
     monkeypatch.setattr(engine, "load_shape", lambda _spec: shape)
-    refuse_what_never_fits(config(GIB), SPEC, None)
+    refuse_what_never_fits(limits(GIB), SPEC, None)
     with pytest.raises(Rejected, match=r"wide: .*GiB"):
-        refuse_what_never_fits(config(GIB - 1), SPEC, None)
+        refuse_what_never_fits(limits(GIB - 1), SPEC, None)
 
 
 def test_a_wrong_name_is_refused_before_a_server_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
