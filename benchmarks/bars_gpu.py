@@ -15,6 +15,7 @@ SUMS_MS: dict[tuple[str, str], dict[int, float]] = {
     ("bn254", "g1"): {20: 6.5, 24: 55, 26: 190},
     ("bls12381", "g2"): {20: 32},
 }
+TABLED_SUMS_MS = {20: 9, 22: 28, 24: 85, 26: 300}
 TRANSFORMS_MS = {20: 0.25, 24: 4.2, 27: 40}
 PARTITIONS_S = {1: 1.3, 10: 1.8, 100: 3.2}
 CURVE_NAMES = {"bls12381": "BLS12-381", "bn254": "BN254"}
@@ -44,6 +45,10 @@ def _ps_an_operation(runs: Runs) -> float:
     return 1e12 * runs.median_s / float(runs.details["operations"])
 
 
+def _kept_mb(runs: Runs) -> float:
+    return float(runs.details["first_free_bytes"] - runs.details["free_bytes"]) / 1e6
+
+
 GPU_BARS = (
     *(
         Bar(
@@ -63,6 +68,15 @@ GPU_BARS = (
         )
         for (curve, group), sizes in SUMS_MS.items()
         for log2_size, most_ms in sizes.items()
+    ),
+    *(
+        Bar(
+            f"G1 sum of 2^{log2_size}, BLS12-381, with a table on the GPU",
+            most_ms,
+            "ms",
+            _figure("msm by table g1", "bls12381", 1 << log2_size, _ms),
+        )
+        for log2_size, most_ms in TABLED_SUMS_MS.items()
     ),
     *(
         Bar(
@@ -87,6 +101,12 @@ GPU_BARS = (
         60,
         "ms",
         _figure("proof dense", "bn254", (1 << 20) - 2, _ms),
+    ),
+    Bar(
+        "what 200 proofs hold of the GPU's memory more than 100 did",
+        0,
+        "MB",
+        _figure("100 proofs dense", "bn254", (1 << 20) - 2, _kept_mb),
     ),
     Bar("development key of 2^26 on the GPU", 60, "s", _figure("setup", "bls12381", (1 << 26) - 400, _s)),
     *(

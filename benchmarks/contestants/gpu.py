@@ -35,6 +35,7 @@ from kernels.cuda.msm import msm as kernel_msm
 from kernels.cuda.ntt import Domain
 from kernels.cuda.quotient import quotient as kernel_quotient
 from kernels.cuda.streamed import msm_streamed
+from kernels.cuda.tables import make_table, msm_by_table
 from kernels.cuda.transfer import Uploader, new_array
 from kernels.encoding import Limbs, limbs_to_ints
 from kernels.fields import CURVES, Curve, Field, Group, QuadraticField
@@ -45,6 +46,7 @@ FIELDS: dict[str, Field | QuadraticField] = {
     each.name: each for curve in CURVES.values() for each in (curve.fq, curve.fq2, curve.fr)
 }
 DEVICE, WORKSPACE = Device(0), Workspace()
+MOST_ROWS = 99  # of a table: as many as there are windows
 
 
 @lru_cache
@@ -84,6 +86,13 @@ def msm(curve: str, group: str, log2_size: int) -> Job:
     """Random scalars over as many points, all on the device."""
     own, points, scalars, answer = _sum(curve, group, log2_size)
     return _timed(lambda: kernel_msm(own, points, scalars, WORKSPACE), answer=answer)
+
+
+def tabled(curve: str, group: str, log2_size: int) -> Job:
+    """The same with a table of the points' multiples, which is made before the clock starts."""
+    own, points, scalars, answer = _sum(curve, group, log2_size)
+    table = make_table(own, points, MOST_ROWS, WORKSPACE)
+    return _timed(lambda: msm_by_table(own, table, scalars, WORKSPACE), answer=answer)
 
 
 def streamed(curve: str, group: str, log2_size: int) -> Job:
@@ -213,6 +222,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "setup": setup,
     "spmv": spmv,
     "streamed": streamed,
+    "tabled": tabled,
     "upload": upload,
 }
 
