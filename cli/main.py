@@ -16,6 +16,7 @@ from typing import NoReturn
 import click
 
 from cli.bench import bench
+from cli.capacity import capacity
 from cli.doctor import doctor
 from cli.history import history
 from cli.interrupts import is_interrupt
@@ -62,7 +63,7 @@ def _check_lane_choice() -> None:
         raise click.UsageError(str(error)) from error
 
 
-for command in (prove, verify, setup, vkey, bench, sim, torture, history, ui, warmup, doctor):
+for command in (prove, verify, setup, vkey, bench, sim, capacity, torture, history, ui, warmup, doctor):
     cli.add_command(command)
 
 

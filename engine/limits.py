@@ -96,6 +96,14 @@ def policy_limits(config: Config, found: Memory | None = None) -> Limits:
     )
 
 
+def modelled_limits(config: Config) -> Limits:
+    """The same for a machine in question: a budget in bytes is all its memory, whatever this one has."""
+    budget = config.memory.total_budget
+    return policy_limits(
+        config, Memory(budget, budget, "the modelled machine") if isinstance(budget, int) else None
+    )
+
+
 def _check_cores(key: str, cores: Sequence[int]) -> None:
     if not cores:
         return

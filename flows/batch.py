@@ -60,14 +60,18 @@ class BatchParameters(BaseModel):
 
 def batch_config(parameters: BatchParameters, warn: Callable[[str], None]) -> Config:
     """The settings, with the batch's budget where it has its own. Raises ConfigError."""
-    config = load_config(parameters.config, warn)
-    if parameters.budget is None:
+    return with_budget(load_config(parameters.config, warn), parameters.budget)
+
+
+def with_budget(config: Config, budget: str | None) -> Config:
+    """The settings with another budget, unless that is None. Raises ConfigError."""
+    if budget is None:
         return config
     try:
-        budget = parse_budget(parameters.budget)
+        total_budget = parse_budget(budget)
     except ConfigError as error:
         raise ConfigError(f"budget: {error}") from error
-    memory = config.memory.model_copy(update={"total_budget": budget})
+    memory = config.memory.model_copy(update={"total_budget": total_budget})
     return config.model_copy(update={"memory": memory})
 
 

@@ -8,12 +8,12 @@ from config import Config
 from config.load import warn_on_stderr
 from db import History, open_history
 from engine.circuit import open_circuit
-from engine.limits import Memory
+from engine.limits import modelled_limits
 from engine.words import telling
 from flows.batch import BatchParameters, batch_config
 from flows.local_server import Say
 from flows.version import code_version
-from policy import Limits, Priority
+from policy import Priority
 from sim import BUDGET, Batch, Progress, SimulatedRun, load_profile, record, simulate, with_history
 
 
@@ -59,7 +59,7 @@ def _simulate(
     circuit = engine.resolve(parameters.circuit, config)
     profile = with_history(load_profile(simulation.profile), history, [circuit.name])
     engine.prepare(circuit, say)
-    partitions, limits = parameters.partitions or circuit.partitions, _limits(config)
+    partitions, limits = parameters.partitions or circuit.partitions, modelled_limits(config)
     opened = open_circuit(engine.with_table(circuit, parameters.count * partitions, config, limits))
     batch = Batch(
         opened.shape,
@@ -83,10 +83,3 @@ def _simulate(
 
 def _word(progress: Progress, count: int) -> str:
     return f"simulating, {progress.ended_count} of {count} proofs done at {progress.at_s:.0f} simulated s"
-
-
-def _limits(config: Config) -> Limits:
-    """The settings' limits; a budget in bytes is the modelled machine's memory, whatever this one has."""
-    budget = config.memory.total_budget
-    modelled = Memory(budget, budget, "the modelled machine") if isinstance(budget, int) else None
-    return engine.policy_limits(config, modelled)
