@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.results import Result
+from benchmarks.run import SUITES
+from engine.gpus import visible_gpus
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -36,6 +40,17 @@ def test_a_wrong_argument_is_refused_in_one_line(arguments: list[str], words: st
     assert done.stderr.startswith("benchmarks: ")
     assert done.stderr.count("\n") == 1
     assert words in done.stderr
+
+
+@pytest.mark.skipif(bool(visible_gpus().found), reason="there is a GPU")
+def test_without_a_gpu_its_suites_say_why_and_measure_nothing(tmp_path: Path) -> None:
+    suites = [part for name in SUITES if name.startswith("gpu-") for part in ("--only", name)]
+    done = benchmarks(*suites, "--threads", "1", "--work", tmp_path / "work", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("without cuzk, GPU: ")
+    assert "pip install -e '.[gpu]'" in line
+    assert Result.read(tmp_path / "out/result.json").measurements == []
 
 
 def test_a_small_run_writes_its_result(tmp_path: Path) -> None:

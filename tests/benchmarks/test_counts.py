@@ -11,6 +11,7 @@ import pytest
 from benchmarks import counts
 from benchmarks.circuits.bits import bits
 from benchmarks.circuits.files import write_instance
+from benchmarks.circuits.shaped import Shape
 from groth16.r1cs import read_r1cs
 from groth16.setup import setup
 from groth16.witness import read_witness
@@ -18,6 +19,19 @@ from groth16.zkey import read_header
 from kernels.cpu.windows import window_count
 from kernels.fields import BN254
 from kernels.parallel import serial
+
+
+def test_a_partitions_products_are_those_of_its_sums_and_the_quotient() -> None:
+    shape = Shape(1000, 1001, 3, significant=0.25)
+    products = counts.shape_products(BN254, shape, 10)
+    every, private, b = counts.Scalars(375, 0, 250), counts.Scalars(374, 0, 249), counts.Scalars(94, 0, 62)
+    quotient = counts.Scalars(0, 0, 1024)
+    g1 = [counts.msm_products(BN254.g1, each) for each in (every, b, private, quotient)]
+    assert products == {
+        **counts.sum_products(g1),
+        **counts.msm_products(BN254.g2, b),
+        BN254.fr.name: counts.quotient_products(10),
+    }
 
 
 def counted_bucket_additions(scalars: list[int], scalar_bits: int, window_bits: int) -> tuple[int, int]:
