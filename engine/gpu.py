@@ -17,7 +17,7 @@ from engine.errors import EngineError
 from engine.freeing import clear_frames
 from groth16 import device_sizes
 from groth16.cuda.key import DeviceKey, upload_key
-from groth16.cuda.prover import DeviceInputs, multiply_all, upload_inputs
+from groth16.cuda.prover import DeviceInputs, finish, start_sums, upload_inputs
 from groth16.matrices import Matrices
 from groth16.prover import Sums
 from groth16.synthesis import Evaluations
@@ -26,6 +26,7 @@ from groth16.zkey import ProvingKey
 from kernels.cuda.device import Device
 from kernels.cuda.errors import OutOfDeviceMemory
 from kernels.cuda.memory import Workspace
+from kernels.cuda.msm import Doublings
 from kernels.cuda.transfer import Uploader
 from kernels.parallel import Run, check_stop
 
@@ -134,13 +135,14 @@ class Gpu:
     ) -> Sums:
         with self._lane() as lane, self._resident(entry_key, key, matrices, lane, run) as device_key:
             inputs = upload_inputs(witness, evaluations, lane.uploader, lane.arrays, run)
-            return self._compute(device_key, inputs, run)
+            sums = self._compute(device_key, inputs, run)
+        return finish(sums, run)
 
-    def _compute(self, key: DeviceKey, inputs: DeviceInputs, run: Run) -> Sums:
+    def _compute(self, key: DeviceKey, inputs: DeviceInputs, run: Run) -> list[Doublings]:
         while not self._computing.acquire(timeout=TURN_S):
             check_stop(run)
         try:
-            return multiply_all(key, inputs, self._scratch, run)
+            return start_sums(key, inputs, self._scratch, run)
         finally:
             self._computing.release()
 

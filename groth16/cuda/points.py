@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groth16.prover import Point
 from groth16.zkey import Points
+from kernels.cpu.curve import lift
 from kernels.cuda import vectors
 from kernels.cuda.memory import Workspace
-from kernels.cuda.msm import msm
+from kernels.cuda.msm import Doublings, start_msm
 from kernels.cuda.streamed import PIECE_BYTES, msm_streamed
 from kernels.cuda.transfer import Uploader, new_array
 from kernels.fields import Field, Group
@@ -93,19 +93,17 @@ def multiply_points(
     scalars: Any,
     workspace: Workspace,
     run: Run,
-) -> Point:
-    """Σ scalars[wires[i]]·points[i] as an affine point in host memory.
+) -> Doublings:
+    """Σ scalars[wires[i]]·points[i], up to what is left for the processor.
 
     scalars: device, (m, 4) canonical elements of `field`, the scalars of `group`. `run` fetches points that
     are not on the device.
     """
     if isinstance(points, HostPoints):
         own = points.points, scalars, workspace, points.uploader, run, points.piece_bytes
-        streamed: Point = msm_streamed(group, *own)
-        return streamed
+        return Doublings(group, lift(group, msm_streamed(group, *own)), 1)
     if points.wires is not None:
         chosen = workspace.array("chosen scalars", (points.wires.shape[0], scalars.shape[1]), "uint64")
         vectors.take(field, chosen, scalars, points.wires)
         scalars = chosen
-    total: Point = msm(group, points.points, scalars, workspace)
-    return total
+    return start_msm(group, points.points, scalars, workspace)

@@ -19,6 +19,7 @@ from groth16.synthesis import Evaluations
 from groth16.witness import Witness
 from kernels.cuda import vectors
 from kernels.cuda.memory import Workspace
+from kernels.cuda.msm import Doublings
 from kernels.cuda.quotient import quotient
 from kernels.cuda.transfer import Uploader
 from kernels.parallel import Run, check_stop
@@ -55,8 +56,15 @@ def upload_inputs(
 def multiply_all(key: DeviceKey, inputs: DeviceInputs, workspace: Workspace, run: Run) -> Sums:
     """The sums over the key's points, in host memory; what `groth16.prover.multiply_all` gives.
 
-    `inputs` are used up. `run` is only looked at for whether to stop. Raises OutOfDeviceMemory, DeviceLost,
-    Stopped.
+    `inputs` are used up. Raises OutOfDeviceMemory, DeviceLost, Stopped.
+    """
+    return finish(start_sums(key, inputs, workspace, run), run)
+
+
+def start_sums(key: DeviceKey, inputs: DeviceInputs, workspace: Workspace, run: Run) -> list[Doublings]:
+    """What the device does of the sums: the fields of `Sums` in their order. The workspace is free then.
+
+    `run` is looked at for whether to stop, and fetches what of the key is in host memory.
     """
     curve, values = key.curve, inputs.values
     scalars = _quotient_scalars(key, inputs, workspace)
@@ -70,7 +78,12 @@ def multiply_all(key: DeviceKey, inputs: DeviceInputs, workspace: Workspace, run
     ):
         check_stop(run)
         sums.append(multiply_points(curve.fr, group, points, factors, workspace, run))
-    return Sums(*sums)
+    return sums
+
+
+def finish(sums: list[Doublings], run: Run) -> Sums:
+    """What is left for the processors, side by side."""
+    return Sums(*run(Doublings.point, [(each,) for each in sums]))
 
 
 def _quotient_scalars(key: DeviceKey, inputs: DeviceInputs, workspace: Workspace) -> Any:

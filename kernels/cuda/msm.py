@@ -3,6 +3,7 @@
 Everything up to one sum a window is done on the device; the windows are put together by the processor.
 """
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from kernels.cpu.curve import fold
 from kernels.cpu.windows import check_scalars, window_count
 from kernels.cuda.buckets import bucket_sums
 from kernels.cuda.digits import Windows, sort_by_digit
-from kernels.cuda.memory import Workspace
+from kernels.cuda.memory import Workspace, element_words
 from kernels.cuda.pairs import add_pairs
 from kernels.cuda.radix import LOG2_SPAN
 from kernels.cuda.weighing import weighted_sums
@@ -38,7 +39,28 @@ def best_window_bits(n: int, order: int, rows: int = 1) -> int:
     return min(range(2, MOST_WINDOW_BITS + 1), key=products)
 
 
-def msm(
+@dataclass(frozen=True)
+class Doublings:
+    """A point as a device leaves it: Σ 2^i·(the sum of `group_size` points from number i·group_size on).
+
+    rows: host, the points in XYZZ coordinates, (4n, words).
+    """
+
+    group: Group
+    rows: Limbs
+    group_size: int
+
+    def point(self) -> Limbs:
+        """The affine point, all zeros for infinity; a millisecond or more of one processor's time."""
+        return fold(self.group, self.rows, self.group_size, 1)
+
+
+def msm(G: Group, points: Any, scalars: Any, workspace: Workspace, *choices: Any, **named: Any) -> Limbs:
+    """Σ scalars[i]·points[i] as an affine point of G.point_shape, in host memory; see `start_msm`."""
+    return start_msm(G, points, scalars, workspace, *choices, **named).point()
+
+
+def start_msm(
     G: Group,
     points: Any,
     scalars: Any,
@@ -46,8 +68,8 @@ def msm(
     window_bits: int = 0,
     tasks: int = 0,
     rounds: int = 0,
-) -> Limbs:
-    """Σ scalars[i]·points[i] as an affine point of G.point_shape, in host memory; infinity for none.
+) -> Doublings:
+    """Σ scalars[i]·points[i] up to what is left for the processor; the device is free for others then.
 
     points: device, (n, *G.point_shape), Montgomery, all zeros for infinity; scalars: device, (n, 4)
     canonical, below the order; both uint64 and C-contiguous. Raises ValueError for other shapes.
@@ -59,14 +81,14 @@ def msm(
         raise ValueError(f"points are {points.dtype} {points.shape}, expected uint64 (n, *{G.point_shape})")
     check_scalars(scalars, n)
     if n == 0:
-        return np.zeros(G.point_shape, np.uint64)
+        return Doublings(G, np.zeros((0, element_words(G.field)), np.uint64), 2)
     bits = window_bits or best_window_bits(n, G.order)
     count = window_count(G.order, bits)
     sums = []
     for first, last in chunks(count, -(-count * n // MOST_ENTRIES)):
         windows = Windows(bits, count, first, last, sets=last - first)
         sums.append(sum_windows(G.field, points, scalars, windows, workspace, tasks, rounds))
-    return fold(G, np.concatenate(sums), 2, 1)
+    return Doublings(G, np.concatenate(sums), 2)
 
 
 def sum_windows(

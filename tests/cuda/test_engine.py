@@ -101,7 +101,8 @@ def caller(spec: CircuitSpec) -> Caller:
 def computing(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """Instead of sums: those who ask, each with its inputs, in the order of their turns."""
     seen: list[Any] = []
-    monkeypatch.setattr(engine.gpu, "multiply_all", lambda *arguments: seen.append(arguments))
+    monkeypatch.setattr(engine.gpu, "finish", lambda sums, _: sums)
+    monkeypatch.setattr(engine.gpu, "start_sums", lambda *arguments: seen.append(arguments))
     yield seen
     seen.clear()
 
@@ -155,7 +156,7 @@ def test_out_of_memory_all_that_nobody_uses_is_given_back_before_it_is_tried_aga
             raise OutOfDeviceMemory("gpu0 is out of memory")
         return "sums"
 
-    monkeypatch.setattr(engine.gpu, "multiply_all", compute)
+    monkeypatch.setattr(engine.gpu, "start_sums", compute)
     if times == 1:
         assert caller.ask(gpu, "a") == "sums"
     else:
@@ -183,7 +184,8 @@ def test_one_computes_while_another_brings_its_arrays(
         uploaded.release()
         return inputs
 
-    monkeypatch.setattr(engine.gpu, "multiply_all", compute)
+    monkeypatch.setattr(engine.gpu, "start_sums", compute)
+    monkeypatch.setattr(engine.gpu, "finish", lambda sums, _: sums)
     monkeypatch.setattr(engine.gpu, "upload_inputs", upload)
     threads = [threading.Thread(target=caller.ask, args=(gpu, "a")) for _ in range(2)]
     for thread in threads:

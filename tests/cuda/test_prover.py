@@ -117,7 +117,7 @@ def test_points_in_host_memory_pass_through_the_device():
     with Device(0).active():
         array = Uploader().to_device(ints_to_limbs(scalars, 4), serial)
         few_windows, host = replace(G, order=8), HostPoints(points, Uploader(), 2 * G.point_bytes)
-        got = multiply_points(BN254.fr, few_windows, host, array, Workspace(), serial)
+        got = multiply_points(BN254.fr, few_windows, host, array, Workspace(), serial).point()
     assert decoded(G, got) == multiply(G, G.generator, 2 * 1 + 3 * 2 + 4 * 3)
 
 
@@ -133,7 +133,7 @@ def test_points_at_infinity_stay_behind():
         assert (sent.points.copy_to_host() == points[[1, 2, 5, 6]]).all()
         array = uploader.to_device(ints_to_limbs(scalars, 4), serial)
         few_windows = replace(G, order=8)
-        got = multiply_points(BN254.fr, few_windows, sent, array, Workspace(), serial)
+        got = multiply_points(BN254.fr, few_windows, sent, array, Workspace(), serial).point()
         everywhere = upload_points(encode_points(G, table[1:]), uploader, serial)
     assert decoded(G, got) == multiply(
         G, G.generator, sum(i * scalars[i] for i in range(7) if i not in infinite)
@@ -175,7 +175,7 @@ def test_all_at_infinity_is_nothing():
         uploader = Uploader()
         sent = upload_points(np.zeros((3, 2, 4), np.uint64), uploader, serial)
         scalars = uploader.to_device(ints_to_limbs(range(3), 4), serial)
-        assert not multiply_points(BN254.fr, BN254.g1, sent, scalars, Workspace(), serial).any()
+        assert not multiply_points(BN254.fr, BN254.g1, sent, scalars, Workspace(), serial).point().any()
 
 
 @needs_device
