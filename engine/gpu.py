@@ -7,6 +7,7 @@ meanwhile; another sends its arrays there or turns sums into a proof.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ from kernels.parallel import Run, check_stop
 log = logging.getLogger("cuzk.engine")
 
 TURN_S = 0.05  # how often one who waits for its turn looks whether it is to stop
+# A device is kept busy by launches that follow each other in 20 µs. Whoever else computes in Python holds each
+# of them up for as long as the interpreter lets him, by default 5 ms.
+SWITCH_S = 0.0005
 
 
 class _Lane:
@@ -207,6 +211,7 @@ class Gpu:
 
 def open_gpu(name: str, memory_bytes: int) -> Gpu:
     """The device, after a look that it answers. Raises EngineError where it does not."""
+    sys.setswitchinterval(SWITCH_S)
     gpu = Gpu(int(name.removeprefix("gpu")), memory_bytes)
     try:
         gpu.free_bytes()

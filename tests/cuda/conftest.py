@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 
 import pytest
@@ -15,6 +16,19 @@ collect_ignore_glob = [] if SIMULATED or HAS_DEVICE else ["test_*.py"]
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")  # words wrap
+
+
+STACKS_BYTES = 256 << 20  # the driver makes room for kernels' stacks, and takes it back, as it likes
+
+
+def what_is_left() -> tuple[int, int]:
+    """How many arrays lie in the device's memory, of anybody in this process, and how many bytes are free."""
+    from kernels.cuda.device import Device
+
+    with Device(0).active():
+        gc.collect()
+        free_bytes = Device(0).free_bytes()
+        return len(cuda.current_context().memory_manager.allocations), free_bytes
 
 
 @pytest.fixture(scope="session")
