@@ -34,8 +34,8 @@ from kernels.parallel import Run, check_stop
 log = logging.getLogger("cuzk.engine")
 
 TURN_S = 0.05  # how often one who waits for its turn looks whether it is to stop
-# A device is kept busy by launches that follow each other in 20 µs. Whoever else computes in Python holds each
-# of them up for as long as the interpreter lets him, by default 5 ms.
+# A device is kept busy by launches that follow each other in 20 µs. Whoever else computes in Python holds
+# each of them up for as long as the interpreter lets him, by default 5 ms.
 SWITCH_S = 0.0005
 
 
