@@ -24,7 +24,7 @@ class CircuitSpec:
     """A circuit to prove: its key, and its witness as a file or as a calculator with inputs.
 
     proving_threads: how many threads prove, which the working memory depends on; 0: every processor.
-    device_memory_bytes: of the largest device that proves in memory of its own; 0: there is none.
+    device_memory_bytes: of the largest device that proves in memory of its own; 0: there is none, or enough.
     development: the key at `zkey` is made from `r1cs` on first use (see `development_keys`).
     """
 

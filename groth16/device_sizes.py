@@ -21,12 +21,12 @@ def key_bytes(key: sizes.KeyCounts, streamed: bool = False) -> int:
 
 
 def is_streamed(key: sizes.KeyCounts, memory_bytes: int) -> bool:
-    """Whether the key's points have to stay in host memory for a device of so much memory to prove."""
-    return key_bytes(key) + working_bytes(key) > memory_bytes
+    """Whether the key's points have to stay in host memory for a device of so much memory; 0: of enough."""
+    return 0 < memory_bytes < key_bytes(key) + working_bytes(key)
 
 
 def proving_bytes(key: sizes.KeyCounts, memory_bytes: int) -> int:
-    """What a partition takes of a device of so much memory: key and working set; may still be more."""
+    """What a partition takes of a device of so much memory, or more: key and working set."""
     return key_bytes(key, is_streamed(key, memory_bytes)) + working_bytes(key)
 
 

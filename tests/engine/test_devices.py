@@ -248,6 +248,7 @@ def test_a_key_larger_than_the_device_leaves_its_points_in_host_memory(spec: Cir
     header = read_header(spec.zkey)
     resident_bytes = load_shape(replace(spec, device_memory_bytes=1 << 40)).device_bytes
     assert resident_bytes == device_sizes.key_bytes(header) + device_sizes.working_bytes(header)
+    assert load_shape(spec).device_bytes == resident_bytes
     large = replace(header, n_variables=1 << 26, domain_size=1 << 26)
     all_bytes = device_sizes.proving_bytes(large, 1 << 40)
     assert all_bytes - device_sizes.proving_bytes(large, all_bytes) == 0
