@@ -7,10 +7,10 @@ committed before a connection broke, or was imported before, can be written agai
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, bindparam, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from db.connect import write_transaction
@@ -81,33 +81,35 @@ def apply(connection: Connection, changes: Sequence[Change]) -> None:
     """
     inserts, updates = _folded(changes)
     order = {table: position for position, table in enumerate(Record.metadata.sorted_tables)}
-    for (table, _), rows in sorted(inserts.items(), key=lambda group: order[group[0][0]]):
-        connection.execute(_insert(connection, table), rows)
+    for (table, _, changed), rows in sorted(inserts.items(), key=lambda group: order[group[0][0]]):
+        connection.execute(_insert(connection.dialect.name, table, changed), rows)
     for (table, names), rows in updates.items():
         if connection.execute(_update(table, names), rows).rowcount != len(rows):
             ids = ", ".join(repr(row["key_0"]) for row in rows[:3])
             raise HistoryError(f"there is no {table.name} {ids} to update")
 
 
-Group = tuple[Table, tuple[str, ...]]  # a table, and the columns that all rows of the group have
+Names = tuple[str, ...]
+Rows = list[dict[str, Any]]
 
 
 def _folded(
     changes: Sequence[Change],
-) -> tuple[dict[Group, list[dict[str, Any]]], dict[Group, list[dict[str, Any]]]]:
-    """Rows to insert, and parameters of updates: a row that is inserted and then updated is inserted so."""
+) -> tuple[dict[tuple[Table, Names, Names], Rows], dict[tuple[Table, Names], Rows]]:
+    """Rows to insert, by their table, columns, and columns that an update has changed since; and updates."""
     new: dict[tuple[Table, Key], dict[str, Any]] = {}
-    changed: dict[tuple[Table, Key], dict[str, Any]] = {}
+    changed: dict[tuple[Table, Key], dict[str, Any]] = defaultdict(dict)
     for change in changes:
         place = (change.table, change.key)
         if isinstance(change, Insert):
             new.setdefault(place, dict(change.values))
         else:
-            (new if place in new else changed).setdefault(place, {}).update(change.values)
-    inserts: dict[Group, list[dict[str, Any]]] = defaultdict(list)
-    updates: dict[Group, list[dict[str, Any]]] = defaultdict(list)
-    for (table, _), values in new.items():
-        inserts[table, tuple(sorted(values))].append(values)
+            changed[place].update(change.values)
+    inserts: dict[tuple[Table, Names, Names], Rows] = defaultdict(list)
+    updates: dict[tuple[Table, Names], Rows] = defaultdict(list)
+    for (table, key), values in new.items():
+        later = changed.pop((table, key), {})
+        inserts[table, tuple(sorted(values | later)), tuple(sorted(later))].append(values | later)
     for (table, key), values in changed.items():
         row = {f"key_{position}": part for position, part in enumerate(key)}
         row |= {f"new_{name}": value for name, value in values.items()}
@@ -115,12 +117,23 @@ def _folded(
     return inserts, updates
 
 
-def _insert(connection: Connection, table: Table) -> Any:
-    kind = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    return kind(table).on_conflict_do_nothing()
+@cache
+def _insert(dialect: str, table: Table, changed: Names) -> Any:
+    """An insert that, where the row is there, sets what has been changed since and leaves the rest alone."""
+    insert: Any
+    if dialect == "sqlite":  # of the two only that in use is loaded, which takes long
+        from sqlalchemy.dialects.sqlite import insert
+    else:
+        from sqlalchemy.dialects.postgresql import insert
+    statement = insert(table)
+    if not changed:
+        return statement.on_conflict_do_nothing()
+    values = {name: statement.excluded[name] for name in changed}
+    return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=values)
 
 
-def _update(table: Table, names: Sequence[str]) -> Any:
+@cache
+def _update(table: Table, names: Names) -> Any:
     statement = update(table).values({name: bindparam(f"new_{name}") for name in names})
     for position, column in enumerate(table.primary_key):
         statement = statement.where(column == bindparam(f"key_{position}"))

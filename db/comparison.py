@@ -58,7 +58,7 @@ def compare_runs(history: History, before_id: str, after_id: str) -> list[Change
 
     Raises HistoryError where the runs have no circuit in common.
     """
-    found = groups(history, Filter(state="succeeded", run_ids=(before_id, after_id)))
+    found = groups(history, Filter(state="succeeded", run_ids=(before_id, after_id)), STAGES)
     before, after = ([group for group in found if group.run_id == id_] for id_ in (before_id, after_id))
     common = {group.circuit for group in before} & {group.circuit for group in after}
     if not common:
@@ -76,7 +76,7 @@ def trend(
     where: Filter = EVERYTHING,
 ) -> list[TrendPoint]:
     """For each circuit the points in the order of their first run; partitions that succeeded only."""
-    found = groups(history, replace(where, state="succeeded"))
+    found = groups(history, replace(where, state="succeeded"), (stage,))
     points: list[TrendPoint] = []
     for (circuit,), of_circuit in sorted(grouped_by(found, ["circuit"]).items()):
         points += _points(circuit, stage, grouped_by(of_circuit, [by]))

@@ -63,7 +63,7 @@ def failure_rates(history: History, where: Filter = EVERYTHING) -> list[FailureR
     from db.groups import groups  # needs NumPy
 
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for group in groups(history, where, values=False):
+    for group in groups(history, where, columns=()):
         counts[group.circuit][group.state] += group.partition_count
     rates = [
         FailureRate(circuit, sum(by.values()), by["failed"], by["interrupted"], by["cancelled"])

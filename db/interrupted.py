@@ -40,8 +40,11 @@ def _close(connection: Connection, run_id: str) -> bool:
     now = datetime.now(UTC)
     ended_at = min(started_at + timedelta(seconds=last_s), now) if source == "real" else now
     proofs = select(Proof.id).where(Proof.run_id == run_id)
-    partitions = update(Partition).where(Partition.proof_id.in_(proofs), Partition.state.in_(_OPEN))
-    connection.execute(partitions.values(state="interrupted"))
+    still_open = update(Partition).where(Partition.state.in_(_OPEN))
+    # The end of a proof is noted before its partitions' are committed, see HistoryWriter.
+    succeeded = still_open.where(Partition.proof_id.in_(proofs.where(Proof.state == "succeeded")))
+    connection.execute(succeeded.values(state="succeeded"))
+    connection.execute(still_open.where(Partition.proof_id.in_(proofs)).values(state="interrupted"))
     open_proofs = update(Proof).where(Proof.run_id == run_id, Proof.state.in_(_OPEN))
     connection.execute(open_proofs.values(state="interrupted", ended_s=func.coalesce(Proof.ended_s, last_s)))
     connection.execute(update(Run).where(Run.id == run_id).values(state="interrupted", ended_at=ended_at))

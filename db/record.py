@@ -17,8 +17,8 @@ from sqlalchemy import (
     String,
     Text,
     TypeDecorator,
+    Uuid,
 )
-from sqlalchemy.dialects.postgresql import UUID
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
 from sqlalchemy.types import TypeEngine
 from typing_extensions import override
@@ -59,13 +59,17 @@ class Id(TypeDecorator[str]):
 
     @override
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        kind = UUID(as_uuid=False) if dialect.name == "postgresql" else String(ID_LENGTH)
+        kind = Uuid(as_uuid=False) if dialect.name == "postgresql" else String(ID_LENGTH)
         return dialect.type_descriptor(kind)
 
     @override
+    def bind_processor(self, dialect: Dialect) -> Any:
+        return super().bind_processor(dialect) if dialect.name == "postgresql" else None
+
+    @override
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        if value is None or dialect.name != "postgresql":
-            return value
+        if value is None:
+            return None
         try:
             return str(uuid.UUID(value))
         except ValueError:

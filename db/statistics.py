@@ -46,13 +46,14 @@ def stage_statistics(
     history: History,
     by: Sequence[Dimension] = ("circuit", "device"),
     where: Filter = EVERYTHING,
+    columns: Sequence[str] = COLUMNS,
 ) -> list[StageStatistics]:
-    """For each group, in its order, each column of `db.summaries.COLUMNS` that has a value in it."""
-    grouped = grouped_by(groups(history, where), by)
+    """For each group, in its order, each of the columns that has a value in it; columns as for groups()."""
+    grouped = grouped_by(groups(history, where, columns), by)
     return [
         _statistics(key, column, values)
         for key in sorted(grouped)
-        for column in COLUMNS
+        for column in columns
         if len(values := concatenated(grouped[key], column))
     ]
 
@@ -69,7 +70,7 @@ def wait_totals(history: History, where: Filter = EVERYTHING) -> list[WaitTotal]
     """By circuit and cause, the longest first."""
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     counts: dict[str, int] = defaultdict(int)
-    for group in groups(history, where, values=False):
+    for group in groups(history, where, columns=()):
         counts[group.circuit] += group.partition_count
         for cause, waited_s in group.waits_s.items():
             seconds[group.circuit, cause] += waited_s

@@ -4,7 +4,7 @@ Percentiles over a million partitions are asked of these columns: as rows they w
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ STAGES = ("wait", "load", "synthesize", "queue", "prove", "verify")
 COLUMNS = (*STAGES, "reserved_bytes", "measured_bytes")
 """Of `Summary.columns`: seconds in each stage, and bytes. A stage that came twice is summed."""
 
+FLOAT_BYTES = 4
+
 Group = tuple[str, str, str]  # circuit, device, state
 
 
@@ -26,9 +28,10 @@ def encode_columns(rows: Iterable[Iterable[float | None]]) -> bytes:
     return bytes(np.ascontiguousarray(table.T, dtype="<f4").tobytes())
 
 
-def decode_columns(columns: bytes) -> NDArray[np.float32]:
-    """The columns as an array of (len(COLUMNS), partitions)."""
-    return np.frombuffer(columns, dtype="<f4").reshape(len(COLUMNS), -1)
+def decode_columns(packed: bytes, columns: Sequence[str] = COLUMNS) -> NDArray[np.float32]:
+    """The packed columns, all or those named, as an array of (columns, partitions)."""
+    values: NDArray[np.float32] = np.frombuffer(packed, dtype="<f4")
+    return values.reshape(len(columns), -1) if columns else values.reshape(0, 0)
 
 
 def summaries_of(connection: Connection, run_id: str) -> list[dict[str, Any]]:

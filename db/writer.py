@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -47,6 +48,7 @@ class HistoryWriter:
         self._hide = hide
         self._capacity = capacity
         self._pending: list[Change] = []
+        self._batch: list[Change] = []
         self._accepted = self._finished = self._wanted = 0  # changes taken in, dealt with, and flushed up to
         self._closed = False
         self._away: HistoryError | None = None
@@ -107,19 +109,32 @@ class HistoryWriter:
             room = 0 if self._closed else self._capacity - len(self._pending)
             self._pending += changes[:room]
             self._accepted += len(changes[:room])
-            if any(map(_is_end, changes)):
-                self._wanted = self._accepted
             if len(changes) > room:
                 why = "the writer is closed" if self._closed else "rows come faster than they can be written"
                 self._fail(why, lost=len(changes) - room)
             if len(self._pending) == len(changes) or self._is_full_or_wanted():
                 self._changed.notify_all()
+            self._note_ends(changes[:room])
+
+    def _note_ends(self, changes: Sequence[Change]) -> None:
+        """A proof that has ended is in the history, even if the process is killed before the next commit."""
+        ends = [change for change in changes if _is_end(change)]
+        if not ends:
+            return
+        keys = {change.key for change in ends}
+        waiting = [change for change in (*self._batch, *self._pending) if isinstance(change, Insert)]
+        new = [each for each in waiting if each.table.name in _ABOVE_PROOFS or each.key in keys]
+        with suppress(OSError):  # then the next commit is soon enough
+            self._spool.note([self._hide(change) for change in (*new, *ends)])
 
     def _run(self) -> None:
         while batch := self._next_batch():
             self._deliver([self._hide(change) for change in batch])
             with self._changed:
+                self._batch = []
                 self._finished += len(batch)
+                if not any(map(_is_end, self._pending)):
+                    self._spool.forget()
                 self._changed.notify_all()
         if self._away is not None:
             self._committed([])
@@ -131,6 +146,7 @@ class HistoryWriter:
             self._changed.wait_for(lambda: self._pending or self._closed)
             self._changed.wait_for(self._is_full_or_wanted, _GATHER_S)
             batch, self._pending = self._pending[:_BATCH], self._pending[_BATCH:]
+            self._batch = batch
             return batch
 
     def _is_full_or_wanted(self) -> bool:
@@ -200,10 +216,11 @@ class HistoryWriter:
 
 
 _ENDS = {"proof": "ended_s", "run": "ended_at"}
+_ABOVE_PROOFS = ("machine", "config", "run")
 
 
 def _is_end(change: Change) -> bool:
-    """Whether a proof or a run ends by it, which does not wait for company."""
+    """Whether a proof or a run ends by it."""
     name = _ENDS.get(change.table.name) if isinstance(change, Update) else None
     return name in change.values
 

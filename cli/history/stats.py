@@ -49,13 +49,21 @@ def stats(config: Config, where: Filter, by: tuple[str, ...], stage: tuple[str, 
     from db import stage_statistics
 
     with opened(config) as history:
-        found = stage_statistics(history, by, where)  # type: ignore[arg-type]  # checked above
+        found = stage_statistics(history, by, where, between(stage))  # type: ignore[arg-type]  # checked above
     rows = [row for row in found if not stage or row.stage.removesuffix("_bytes") in stage]
     named = [Column(name, lambda row, at=at: row.group[at], right=False) for at, name in enumerate(by)]
     figures = ("mean", "p50", "p90", "p99", "max")
     numbers = [Column(name, lambda row, name=name: amount(row.stage, getattr(row, name))) for name in figures]
     what = Column("stage", lambda row: row.stage.removesuffix("_bytes"), right=False)
     print_rows(rows, [*named, what, Column("count", lambda row: f"{row.count:,}"), *numbers], as_json)
+
+
+def between(names: tuple[str, ...]) -> list[str]:
+    """The history's columns from the first of these to the last, or all; no more of them are read."""
+    from db.summaries import COLUMNS as ALL
+
+    wanted = [COLUMNS.index(name) for name in names] or range(len(COLUMNS))
+    return list(ALL[min(wanted) : max(wanted) + 1])
 
 
 def amount(stage: str, value: float) -> str:

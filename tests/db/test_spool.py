@@ -59,7 +59,7 @@ def test_what_was_kept_goes_first_when_the_database_is_back(
         writer.insert(make_run("b"))
         assert writer.close() is None
     assert (names(file), writer.lost) == (["a", "b"], 0)
-    assert list(file.spool.iterdir()) == []
+    assert not file.spool.exists()
     away, back = [record.getMessage() for record in caplog.records if record.name == "cuzk.history"]
     assert f"{file.address}: cannot be written: database is locked; the records are kept in " in away
     assert back == f"{file.address}: is back, and all records are in it"
@@ -126,11 +126,52 @@ def test_a_killed_process_leaves_what_it_kept_to_the_next_opening(tmp_path: Path
             detail = show_run(history, run_id)
             assert detail.run.state == "interrupted"
             assert [proof.proof.state for proof in detail.proofs] == ["succeeded"]
-    assert list(Path(f"{path}-spool").iterdir()) == []
+    assert not Path(f"{path}-spool").exists()
+
+
+ENDS_AND_DIES = """
+import os, sys
+import db, db.writer
+db.writer._GATHER_S = 600.0
+with db.open_history(sys.argv[1]) as history:
+    writer = history.writer()
+    run = db.Run(source="real", name="killed", code_version="1")
+    first, second = (db.Proof(run_id=run.id, name=n, circuit="c", submitted_s=0.0) for n in "ab")
+    if sys.argv[2] == "some":
+        writer.insert(run, first, db.Partition(proof_id=first.id, index=0))
+        assert writer.flush()
+    writer.insert(run, first, second)
+    writer.update(db.Proof, first.id, state="running")
+    writer.update(db.Proof, first.id, state="succeeded", ended_s=1.0)
+    print(run.id, flush=True)
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("committed", ["some", "nothing"])
+def test_a_proof_that_has_ended_is_there_whatever_was_committed(address: str, committed: str) -> None:
+    command = [sys.executable, "-c", ENDS_AND_DIES, address, committed]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with open_history(address) as history:
+        detail = show_run(history, done.stdout.strip())
+    assert detail.run.state == "interrupted"
+    assert [(each.proof.name, each.proof.state) for each in detail.proofs] == [("a", "succeeded")]
+    states = [each.partition.state for each in detail.proofs[0].partitions]
+    assert states == (["succeeded"] if committed == "some" else [])
+
+
+def test_what_is_committed_need_not_be_noted(file: History) -> None:
+    with file.writer() as writer:
+        for number in range(3):
+            writer.insert(run := make_run(str(number)))
+            writer.update(Run, run.id, ended_at=datetime.now(UTC))
+            assert [path.stat().st_size > 0 for path in file.spool.iterdir()] == [True]
+            assert writer.flush()
+            assert [path.stat().st_size for path in file.spool.iterdir()] == [0]
+    assert not file.spool.exists()
 
 
 def test_importing_twice_is_importing_once(history: History, address: str) -> None:
-    history.spool.mkdir(parents=True)
     run = make_run("spooled")
     proof = Proof(run_id=run.id, name="p", circuit="c", submitted_s=0.0)
     changes = [
@@ -139,6 +180,7 @@ def test_importing_twice_is_importing_once(history: History, address: str) -> No
     ]
     changes += [Update(table_of(Proof), (proof.id,), {"state": "succeeded"})]  # type: ignore[list-item]
     for _ in range(2):
+        history.spool.mkdir(parents=True)
         lines = "".join(map(encode, changes))
         (history.spool / "left.jsonl").write_text(lines + '["insert","run",{"id":"cut off in the mid')
         with open_history(address) as again:
@@ -147,7 +189,7 @@ def test_importing_twice_is_importing_once(history: History, address: str) -> No
                 "spooled",
                 ["succeeded"],
             )
-            assert list(again.spool.iterdir()) == []
+            assert not again.spool.exists()
 
 
 def test_lines_come_back_as_they_were() -> None:

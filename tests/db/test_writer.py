@@ -172,7 +172,7 @@ def test_what_a_database_that_stays_away_should_have_is_imported_later(
     assert (writer.lost, names(file)) == (0, [])
     with open_history(file.address) as again:
         assert names(again) == ["a", "b", "c"]
-        assert list(again.spool.iterdir()) == []
+        assert not again.spool.exists()
 
 
 def test_a_full_queue_drops_rather_than_waits(file: History, monkeypatch: pytest.MonkeyPatch) -> None:
