@@ -19,13 +19,14 @@ from engine.circuit import load_shape
 from engine.key_notes import keeps_table
 from engine.limits import threads
 from groth16.zkey import read_header
+from kernels.table_shape import SETS
 from policy import Circuit, Limits, capacities
 
 if TYPE_CHECKING:
     from config import Config
 
 LEAST_DOMAIN, LARGEST_DOMAIN, LARGEST_DOMAIN_IN_LANES = 1 << 13, 1 << 15, 1 << 16
-MOST_THREADS = 4  # more take ranges of points apart, and each range has buckets of its own
+MOST_THREADS = 16  # each range of points has buckets of its own, and more threads take more ranges
 FEWEST_PROOFS, FEWEST_PROOFS_OF_KEPT = 64, 4  # to make a table, and to read one that is there
 
 
@@ -43,7 +44,7 @@ def with_table(spec: CircuitSpec, proofs: int, config: Config, limits: Limits) -
 
 def _is_faster(spec: CircuitSpec, limits: Limits) -> bool:
     on_processors = all(device.memory_bytes is None for device in limits.devices)
-    if not on_processors or threads(spec.proving_threads) > MOST_THREADS:
+    if not on_processors or not _share_evenly(threads(spec.proving_threads)):
         return False
     header = read_header(spec.zkey)
     if not LEAST_DOMAIN <= header.domain_size <= LARGEST_DOMAIN_IN_LANES:
@@ -51,6 +52,10 @@ def _is_faster(spec: CircuitSpec, limits: Limits) -> bool:
     from kernels.cpu.lanes import lanes_of  # loads the compiler
 
     return header.domain_size <= LARGEST_DOMAIN or lanes_of(header.curve.fq) is not None
+
+
+def _share_evenly(n_threads: int) -> bool:
+    return n_threads <= SETS or (n_threads <= MOST_THREADS and n_threads % SETS == 0)
 
 
 def _pays(spec: CircuitSpec, proofs: int) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from kernels.fields import Curve
-from kernels.table_shape import ROWS, WINDOW_BITS
+from kernels.table_shape import ROWS, SETS
 
 SCALAR_BYTES = 32  # of an element of Fr, on both curves
 
@@ -82,8 +82,7 @@ def msm_bytes(key: KeyCounts, threads: int = 1, with_table: bool = False) -> int
     scalars = max(key.n_variables, key.domain_size)
     shared_bytes = scalars * (2 * _most_windows(scalars) + 2 * 4)
     if with_table:
-        windows = ROWS * -(-256 // (ROWS * WINDOW_BITS))
-        over_table_bytes = key.domain_size * (2 * windows + 4 * ROWS + 2 * 4)
+        over_table_bytes = key.domain_size * (2 * SETS * ROWS + 4 * ROWS + 2 * 4)
         shared_bytes = max(shared_bytes, over_table_bytes)
     return shared_bytes + threads * msm_thread_bytes(scalars, key.curve)
 

@@ -16,7 +16,7 @@ from numba import njit
 from kernels.cpu.batch_affine import Scratch, new_scratch, sum_by_digits, sum_groups
 from kernels.cpu.batch_affine64 import element_words, is_infinity
 from kernels.cpu.curve import add_affine_at, add_at, add_points, double_at, fold, read_only_bytes
-from kernels.cpu.scalar_parts import LONG, Part, kinds_of, part_of, table_part
+from kernels.cpu.scalar_parts import LONG, NO_WINDOW, Part, kinds_of, part_of, table_part
 from kernels.cpu.tables import Table
 from kernels.cpu.windows import check_scalars
 from kernels.encoding import Limbs
@@ -106,7 +106,9 @@ def _tasks(part: Part, threads: int) -> list[Task]:
     count, m = part.digits.shape
     windows = max(FEWEST_DIGITS_A_TASK // m, min(MANY_DIGITS_A_TASK // m, count // (4 * threads)), 1)
     windows = min(count, windows)
-    parts = min(-(-2 * threads * windows // count), m // FEWEST_POINTS_A_TASK)
+    # A table's windows take equally long: one task a thread will do where they can be shared out.
+    wanted = threads if part.unsigned == NO_WINDOW and threads % count == 0 else 2 * threads
+    parts = min(-(-wanted * windows // count), m // FEWEST_POINTS_A_TASK)
     spans = chunks(m, max(1, parts, -(-m // MOST_POINTS_A_TASK)))
     return [(i, min(windows, count - i), *span) for i in range(0, count, windows) for span in spans]
 

@@ -14,7 +14,7 @@ from kernels.encoding import ints_to_limbs
 from kernels.fields import Group
 from kernels.meter import holding
 from kernels.parallel import Run, chunks, run_chunks, threads_of
-from kernels.table_shape import ROWS, WINDOW_BITS
+from kernels.table_shape import ROWS, SETS, WINDOW_BITS
 
 FEWEST_SCALARS_A_TASK = 1 << 10
 MOST_WINDOW_BITS = 16
@@ -94,12 +94,11 @@ def part_of(G: Group, scalars: Any, codes: Codes, kind: int, run: Run) -> Part:
 def table_part(G: Group, n: int, scalars: Any, codes: Codes, run: Run) -> Part:
     """The sum of scalars of any kind over a table of n points: a row's windows are one with ROWS·m points."""
     count = window_count(G.order, WINDOW_BITS)
-    sets = -(-count // ROWS)
-    digits = np.zeros((ROWS * sets, len(codes)), np.uint16)
+    digits = np.zeros((SETS * ROWS, len(codes)), np.uint16)
     _read(G, digits[:count], scalars, codes, WINDOW_BITS, SCALAR_LIMBS, run)
     of_rows = 2 * n * np.arange(ROWS, dtype=np.uint32)[:, None]
     # The highest digit needs no sign, but has room for one: it is at most 2^(WINDOW_BITS − 1).
-    every = digits.reshape(sets, ROWS * len(codes))
+    every = digits.reshape(SETS, ROWS * len(codes))
     return Part((of_rows + codes).reshape(-1), every, WINDOW_BITS, ROWS * WINDOW_BITS, NO_WINDOW)
 
 

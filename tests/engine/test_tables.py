@@ -50,7 +50,11 @@ def test_few_proofs_use_a_table_that_is_kept(spec: CircuitSpec) -> None:
 
 
 def test_no_table_where_it_is_no_faster(spec: CircuitSpec, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not decided(replace(spec, proving_threads=tables.MOST_THREADS + 1))
+    for n_threads in (5, 6, 20, 64):
+        assert not decided(replace(spec, proving_threads=n_threads))
+    for n_threads in (1, 3, 4, 8, 16):
+        tabled = replace(spec, proving_threads=n_threads)
+        assert with_table(tabled, MANY, CONFIG, limits_for(tabled, 1000)).table
     assert not decided(spec, devices=(Device("cuda:0", 1, memory_bytes=1 << 30),))
     size = read_header(spec.zkey).domain_size
     monkeypatch.setattr(tables, "LEAST_DOMAIN", size + 1)
