@@ -10,14 +10,13 @@ class Budget:
     the excess have come back.
     """
 
-    __slots__ = ("_ceiling_bytes", "free_bytes", "limit_bytes", "peak_bytes", "reserved_bytes")
+    __slots__ = ("free_bytes", "limit_bytes", "peak_bytes", "reserved_bytes")
 
     def __init__(self, limit_bytes: int | None) -> None:
         self.limit_bytes = limit_bytes
         self.free_bytes = NO_LIMIT if limit_bytes is None else limit_bytes
         self.reserved_bytes = 0
         self.peak_bytes = 0
-        self._ceiling_bytes = limit_bytes  # the limit, or while over a lowered one what is still reserved
 
     def reserve(self, size_bytes: int) -> "Reservation":
         assert size_bytes >= 0, f"reserving {size_bytes} bytes"
@@ -30,21 +29,12 @@ class Budget:
 
     def resize(self, limit_bytes: int | None) -> None:
         self.limit_bytes = limit_bytes
-        self.free_bytes = NO_LIMIT if limit_bytes is None else limit_bytes - self.reserved_bytes
-        self._lower_ceiling()
-
-    def _lower_ceiling(self) -> None:
-        limit_bytes = self.limit_bytes
-        self._ceiling_bytes = None if limit_bytes is None else max(limit_bytes, self.reserved_bytes)
+        self.free_bytes = (NO_LIMIT if limit_bytes is None else limit_bytes) - self.reserved_bytes
 
     def _give_back(self, size_bytes: int) -> None:
-        ceiling_bytes = self._ceiling_bytes
-        assert ceiling_bytes is None or self.reserved_bytes <= ceiling_bytes, f"{self}: overdrawn"
         self.free_bytes += size_bytes
         self.reserved_bytes -= size_bytes
         assert self.reserved_bytes >= 0, f"{self}: more given back than taken"
-        if ceiling_bytes != self.limit_bytes:
-            self._lower_ceiling()
 
     def __repr__(self) -> str:
         return f"Budget({self.reserved_bytes} of {self.limit_bytes})"

@@ -39,8 +39,10 @@ class CachedEntry:
 
     def loaded(self, size_bytes: int, now_s: float) -> None:
         """It takes so many bytes: the rest of the reservation is given back."""
-        self.reservation.release_part(self.size_bytes - size_bytes)
-        self.loading, self.size_bytes = False, size_bytes
+        if size_bytes < self.size_bytes:
+            self.reservation.release_part(self.size_bytes - size_bytes)
+            self.size_bytes = size_bytes
+        self.loading = False
         self.reload_cost = (now_s - self._asked_s) / max(1, size_bytes)
 
 

@@ -128,15 +128,17 @@ class Line:
     def first_place(self, priority: Priority) -> Place | None:
         return next((group.place for group in self if group.priority == priority), None)
 
-    def before(self, rank: Rank) -> Iterator["Group"]:
+    def before(self, rank: Rank) -> list["Group"]:
         """Those that rank before it: a place is never later than the rank, so nobody past its own does."""
         effective_s, sequence = rank
         last_place = (effective_s, 1, sequence)
+        found: list[Group] = []
         for block in self.blocks:
             end = bisect_right(block.places, last_place)
-            yield from [group for group in block.groups[:end] if group.rank < rank]
+            found += [group for group in block.groups[:end] if group.rank < rank]
             if end < len(block.groups):
-                return
+                break
+        return found
 
     def fitting(self, most_bytes: int, hot: bool, cold: bool, last: Rank | None) -> Iterator["Group"]:
         """Hot or cold groups, or both, that need at most so much, in turn; none that ranks after `last`.

@@ -135,12 +135,12 @@ class WaitingRoom:
 
     def took(self, group: Group, now_s: float) -> None:
         """A partition of the group's first job was admitted; the caller has counted it in the job."""
-        record = group.head
+        record, limit = group.head, self._overtake_limit
         for other in self.line.before(record.rank):
             other.overtaken += 1
-            if other.overtaken >= self._overtake_limit:
+            if other.overtaken >= limit:
                 self._hold(other)
-        if group.overtaken >= self._overtake_limit > 0:
+        if group.overtaken >= limit > 0:
             self._hold_no_longer(group)
         group.overtaken = 0
         started, record.started = record.started, True
