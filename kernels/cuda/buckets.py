@@ -12,13 +12,19 @@ from numba import cuda, int64
 
 from kernels.cuda import curve
 from kernels.cuda import field as f
-from kernels.cuda.launch import THREADS, kernel, launch, resident_threads
+from kernels.cuda.launch import THREADS, device, kernel, launch, resident_threads
 from kernels.cuda.memory import Workspace, element_words
-from kernels.cuda.pairs import load_entry
 from kernels.cuda.radix import NO_BUCKET, last_at_or_below
 
 WAVES = 4  # runs for each thread that the device holds at once
 GROUP = 8  # heads that a thread adds; also the shortest run
+
+
+@device
+def _load_entry(F: Any, points: Any, entry: int) -> Any:
+    """The affine point of an entry: number entry/2, negated where the entry is odd."""
+    x, y = f.load(F, points, entry & ~1), f.load(F, points, entry | 1)
+    return x, f.select(F, entry & 1 != 0, f.sub(F, f.zero(F), y), y)
 
 
 @kernel
@@ -53,7 +59,7 @@ def _add_entries(
             if starts[bucket + 1] <= k:
                 bucket = last_at_or_below(starts, k, bucket)
             end = int64(starts[bucket + 1])
-        x, y = load_entry(F, points, int64(entries[k]))
+        x, y = _load_entry(F, points, int64(entries[k]))
         total_point = curve.add_affine(F, total_point, x, y)
     if is_head:
         curve.store_point(F, heads, t, total_point)
@@ -96,18 +102,18 @@ def _add_heads(
 
 
 @kernel
-def _clear_points(F: Any, points: Any, n: int) -> None:
+def _clear_empty(F: Any, starts: Any, buckets: Any) -> None:
+    """Makes buckets without entries, which no run writes, infinity."""
     i = cuda.grid(1)
-    if i < n:
-        f.store(F, points, 4 * i + 2, f.zero(F))
+    if i < starts.shape[0] - 1 and starts[i] == starts[i + 1]:
+        f.store(F, buckets, 4 * i + 2, f.zero(F))
 
 
 def bucket_sums(F: Any, points: Any, entries: Any, starts: Any, tasks: int, workspace: Workspace) -> Any:
     """The XYZZ sum of each bucket's entries (`digits.sort_by_digit`), by `tasks` runs, 0 to choose."""
-    words = element_words(F)
     count = starts.shape[0] - 1
-    buckets = workspace.array("buckets", (4 * count, words), "uint64")
-    launch(_clear_points, count, F, buckets, count)
+    buckets = workspace.array("buckets", (4 * count, element_words(F)), "uint64")
+    launch(_clear_empty, count, F, starts, buckets)
     if tasks == 0:
         alike = F, points, entries, starts, 0, buckets, buckets, starts
         tasks = WAVES * resident_threads(_add_entries, THREADS, *alike)

@@ -14,7 +14,6 @@ from kernels.cpu.windows import check_scalars, window_count
 from kernels.cuda.buckets import bucket_sums
 from kernels.cuda.digits import Windows, sort_by_digit
 from kernels.cuda.memory import Workspace, element_words
-from kernels.cuda.pairs import add_pairs
 from kernels.cuda.radix import LOG2_SPAN
 from kernels.cuda.weighing import weighted_sums
 from kernels.encoding import Limbs
@@ -67,14 +66,12 @@ def start_msm(
     workspace: Workspace,
     window_bits: int = 0,
     tasks: int = 0,
-    rounds: int = 0,
 ) -> Doublings:
     """Σ scalars[i]·points[i] up to what is left for the processor; the device is free for others then.
 
     points: device, (n, *G.point_shape), Montgomery, all zeros for infinity; scalars: device, (n, 4)
     canonical, below the order; both uint64 and C-contiguous. Raises ValueError for other shapes.
-    window_bits: 0 to choose. tasks: see `buckets.bucket_sums`. rounds: of `pairs.add_pairs` before that; two
-    save a tenth of the time over Fq2, and none over Fq, but take ten times the memory.
+    window_bits: 0 to choose. tasks: see `buckets.bucket_sums`.
     """
     n = points.shape[0]
     if points.shape[1:] != G.point_shape or points.dtype != np.uint64:
@@ -87,7 +84,7 @@ def start_msm(
     sums = []
     for first, last in chunks(count, -(-count * n // MOST_ENTRIES)):
         windows = Windows(bits, count, first, last, sets=last - first)
-        sums.append(sum_windows(G.field, points, scalars, windows, workspace, tasks, rounds))
+        sums.append(sum_windows(G.field, points, scalars, windows, workspace, tasks))
     return Doublings(G, np.concatenate(sums), 2)
 
 
@@ -98,12 +95,9 @@ def sum_windows(
     windows: Windows,
     workspace: Workspace,
     tasks: int = 0,
-    rounds: int = 0,
 ) -> Limbs:
     """What `weighted_sums` gives for the sets of buckets that these windows fill, in host memory."""
     entries, starts = sort_by_digit(scalars, windows, workspace)
-    if rounds > 0:
-        points, entries, starts = add_pairs(F, points, entries, starts, rounds, workspace)
     buckets = bucket_sums(F, points, entries, starts, tasks, workspace)
     sums: Limbs = weighted_sums(F, buckets, windows.bits, windows.sets, workspace).copy_to_host()
     return sums
