@@ -11,11 +11,12 @@ from typing import Any
 from numba import cuda
 
 from kernels.cuda import curve
-from kernels.cuda.launch import kernel, launch
+from kernels.cuda.launch import SIMULATED, kernel, launch
 from kernels.cuda.memory import Workspace, element_words
 
 GROUP_BITS = 4
-CHUNK = 8  # rows or columns that a thread adds for a bit
+LOG2_CHUNK = 1 if SIMULATED else 3
+CHUNK = 1 << LOG2_CHUNK  # rows or columns that a thread adds for a bit
 
 
 @kernel
@@ -56,8 +57,8 @@ def _sum_bits(
 
 
 @kernel
-def _join_chunks(
-    F: Any, sums: Any, column_sums: Any, log2_columns: int, log2_rows: int, n: int, chunks: int, out: Any
+def _arrange(
+    F: Any, sums: Any, column_sums: Any, log2_columns: int, log2_rows: int, n: int, out: Any
 ) -> None:
     """out[w, b] = two points that bit b of window w is the sum of: the columns' and the rows'."""
     t = cuda.grid(1)
@@ -69,8 +70,7 @@ def _join_chunks(
     p = b  # rows' bits come after the columns' in `sums` as in the result: a row weighs 2^log2_columns
     total = curve.infinity(F)
     if first <= p < last:
-        for q in range(chunks):
-            total = curve.add(F, total, curve.load_point(F, sums, (window * bits + p) * chunks + q))
+        total = curve.load_point(F, sums, window * bits + p)
     elif b == log2_columns and is_row == 0:  # the last column's weight, 2^log2_columns
         total = curve.load_point(F, column_sums, ((window + 1) << log2_columns) - 1)
     curve.store_point(F, out, t, total)
@@ -101,10 +101,11 @@ def weighted_sums(F: Any, buckets: Any, bits: int, windows: int, workspace: Work
     count, words = windows << bits - 1, element_words(F)
     column_sums = _sum_axis(F, buckets, count, 1 << log2_columns, log2_rows, "column sums", workspace)
     row_sums = _sum_axis(F, buckets, count, 1, log2_columns, "row sums", workspace)
-    chunks = -(-(1 << log2_rows - 1) // CHUNK)
-    n, shape = windows * (bits - 1) * chunks, (log2_columns, log2_rows)
+    log2_chunks, shape = max(0, log2_rows - 1 - LOG2_CHUNK), (log2_columns, log2_rows)
+    n = windows * (bits - 1) << log2_chunks
     sums = workspace.array("bit sums", (4 * n, words), "uint64")
-    launch(_sum_bits, n, F, column_sums, row_sums, *shape, n, chunks, sums)
+    launch(_sum_bits, n, F, column_sums, row_sums, *shape, n, 1 << log2_chunks, sums)
+    sums = _sum_axis(F, sums, n, 1, log2_chunks, "chunk sums", workspace)
     out = workspace.array("weighted sums", (8 * windows * bits, words), "uint64")
-    launch(_join_chunks, 2 * windows * bits, F, sums, column_sums, *shape, 2 * windows * bits, chunks, out)
+    launch(_arrange, 2 * windows * bits, F, sums, column_sums, *shape, 2 * windows * bits, out)
     return out
