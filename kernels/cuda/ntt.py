@@ -188,10 +188,13 @@ class Domain:
 
 
 def pass_shapes(log2_size: int) -> list[tuple[int, int, int, int]]:
-    """(log2_size, first level, levels, log2 of columns) of each pass: whole rounds, as few as can be."""
+    """(log2_size, first level, levels, log2 of columns) of each pass: whole rounds, as few as can be.
+
+    The first passes take more of them, since the last levels read the most roots.
+    """
     count = -(-log2_size // ROUND_LEVELS)
     passes = -(-log2_size // PASS_LEVELS)
-    ends = [min(log2_size, ROUND_LEVELS * (count * k // passes)) for k in range(passes + 1)]
+    ends = [min(log2_size, ROUND_LEVELS * -(-count * k // passes)) for k in range(passes + 1)]
     log2_tile = min(TILE, 1 << log2_size).bit_length() - 1
     return [
         (log2_size, low, high - low, min(log2_tile - (high - low), log2_size - high))
