@@ -50,6 +50,12 @@ def _copy(out: Any, values: Any) -> None:
 
 
 @device
+def _load(values: Any, k: int, last: int) -> Any:
+    """values[k], or the last before `last`: to load ahead, while the item before is put in its place."""
+    return values[uint64(min(k, last - 1))]
+
+
+@device
 def _clear_tile(counts: Any, n: int) -> None:
     for k in range(cuda.threadIdx.x, n, THREADS):
         counts[k] = 0
@@ -90,8 +96,9 @@ def _sort_into_bins(codes: Any, n: int, bins: int, sets: int, writes: bool, curs
     _count_bins(counts, codes, first, last, bins)
     _take_places(counts, bins, cursors, first_bin)
     if writes:
+        following = _load(codes, first + cuda.threadIdx.x, last)
         for k in range(first + cuda.threadIdx.x, last, THREADS):
-            code = int64(codes[uint64(k)])
+            code, following = int64(following), _load(codes, k + THREADS, last)
             if code != NO_BUCKET:
                 place = cuda.atomic.add(counts, uint64(code >> (LOG2_SPAN + 1) & (bins - 1)), uint32(1))
                 entry = 2 * (k - first_entry) + (code & 1)
@@ -135,8 +142,9 @@ def _sort_bins(
         cuda.atomic.add(counts, items[uint64(k)] >> uint64(32) & uint64(width - 1), uint32(1))
     _take_places(counts, width, cursors, b * width)
     if writes:
+        following = _load(items, first + cuda.threadIdx.x, last)
         for k in range(first + cuda.threadIdx.x, last, THREADS):
-            item = items[uint64(k)]
+            item, following = following, _load(items, k + THREADS, last)
             place = cuda.atomic.add(counts, item >> uint64(32) & uint64(width - 1), uint32(1))
             out[place] = uint32(item & uint64(NO_BUCKET))
 
