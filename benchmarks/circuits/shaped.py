@@ -23,7 +23,7 @@ from groth16.r1cs import Csr, R1cs
 from groth16.witness import Witness
 from kernels.cpu.vectors import multiply_subtract, to_montgomery
 from kernels.encoding import ints_to_limbs
-from kernels.fields import Curve
+from kernels.fields import Curve, Field
 from kernels.parallel import Run, run_chunks, serial
 
 Limbs = NDArray[np.uint64]
@@ -93,7 +93,7 @@ def shaped(curve: Curve, shape: Shape, run: Run = serial) -> Instance:
         a.add(own, _wires(shape, own + shift), coefficient)
     b.add(rows, _wires(shape, rows // shape.rows_a_b_wire), 1)
     matrices = a.matrix(len(rows), curve.fr), b.matrix(len(rows), curve.fr)
-    values = draw_witness(shape, run)
+    values = draw_witness(curve.fr, shape, run)
     c = _matrix_c(curve, shape, *matrices, values, run)
     counts = shape.n_wires, 0, shape.n_public, shape.n_private, shape.n_constraints
     return Instance(R1cs(curve, *counts, *matrices, c), Witness(curve, values))
@@ -120,27 +120,35 @@ def _matrix_c(curve: Curve, shape: Shape, a: Csr, b: Csr, values: Limbs, run: Ru
     return Csr(np.arange(0, 2 * n + 1, 2), columns.ravel(), terms.reshape(-1, fr.limbs))
 
 
-def draw_witness(shape: Shape, run: Run) -> Limbs:
-    """(n_wires, 4) canonical values below 2^252: first 1, then what each number draws, so always equal."""
+def draw_witness(fr: Field, shape: Shape, run: Run) -> Limbs:
+    """(n_wires, 4) canonical values: first 1, then what each number draws, so always equal."""
     values = np.empty((shape.n_wires, 4), np.uint64)
-    most = np.uint64(min(int(shape.significant * (1 << 64)), (1 << 64) - 1))
-    run_chunks(run, _draw, len(values), values, most)
+    draw_values(fr, values, shape.significant, 0, run)
     values[0] = [1, 0, 0, 0]
     return values
 
 
+def draw_values(fr: Field, values: Limbs, significant: float, first: int, run: Run) -> None:
+    """values[i] = what number first + i draws: a bit, or with this chance any number below the modulus."""
+    most = np.uint64(min(int(significant * (1 << 64)), (1 << 64) - 1))
+    run_chunks(run, _draw, len(values), values, most, np.uint64(fr.modulus >> 192), first)
+
+
 @njit(cache=True, nogil=True)
-def _draw(values: Any, most: Any, start: int, stop: int) -> None:
-    """A value is significant if a number drawn for it is not above `most`, else it is a drawn bit."""
+def _draw(values: Any, most: Any, top: Any, first: int, start: int, stop: int) -> None:
+    """A value is significant if a number drawn for it is not above `most`, else it is a drawn bit.
+
+    top: the modulus's highest limb, which a value's is below.
+    """
     for i in range(start, stop):
-        word = _mix(np.uint64(i))
+        word = _mix(np.uint64(first + i))
         values[i, 0], values[i, 1], values[i, 2], values[i, 3] = word & np.uint64(1), 0, 0, 0
         word = _mix(word)
         if most > 0 and word <= most:
             for k in range(4):
                 word = _mix(word)
                 values[i, k] = word
-            values[i, 3] >>= np.uint64(4)
+            values[i, 3] %= top
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from benchmarks.circuits.shaped import Shape, draw_witness, porep_shape
+from benchmarks.circuits.shaped import draw_values, porep_shape
 from benchmarks.contestants.ours import coordinates, version_of
 from benchmarks.contestants.serve import Job, serve
 from benchmarks.gpu import partition as partitions
@@ -66,8 +66,11 @@ def _timed(work: Callable[[], Any], **job: Any) -> Job:
     return Job(run, **job)
 
 
-def _random_scalars(n: int) -> Limbs:
-    return draw_witness(Shape(n, n, 1, significant=1.0), _run())
+def _random_scalars(curve: str, n: int, first: int = 0) -> Limbs:
+    """Those that the numbers from `first` on draw."""
+    scalars = np.empty((n, 4), np.uint64)
+    draw_values(CURVES[curve].fr, scalars, 1.0, first, _run())
+    return scalars
 
 
 def _uploaded(array: Limbs) -> Any:
@@ -102,11 +105,11 @@ def streamed(curve: str, group: str, log2_size: int) -> Job:
     return _timed(lambda: msm_streamed(own, host, scalars, WORKSPACE, uploader, _run()), answer=answer)
 
 
+@lru_cache(maxsize=1)  # for the ways to sum up the same points
 def _sum(curve: str, group: str, log2_size: int) -> tuple[Group, Any, Any, Callable[[Limbs], str]]:
     """Group, points, scalars, and what refuses a wrong sum: it is known, as the points' logarithms are."""
     own = CURVES[curve].g1 if group == "g1" else CURVES[curve].g2
-    drawn = _random_scalars(1 << log2_size)
-    logarithms, scalars = _uploaded(drawn[::-1].copy()), _uploaded(drawn)
+    scalars, logarithms = (_uploaded(_random_scalars(curve, 1 << log2_size, first)) for first in (0, 1 << 32))
     points = new_array((1 << log2_size, *own.point_shape), np.uint64)
     base = FixedBase(own, WORKSPACE)
     base.multiply(logarithms, points)
@@ -122,13 +125,13 @@ def _sum(curve: str, group: str, log2_size: int) -> tuple[Group, Any, Any, Calla
 
 def ntt(curve: str, log2_size: int, natural: bool = False) -> Job:
     """Forward, in place; the values come out in bit-reversed order unless they are to be in natural order."""
-    domain, values = Domain(CURVES[curve].fr, log2_size), _uploaded(_random_scalars(1 << log2_size))
+    domain, values = Domain(CURVES[curve].fr, log2_size), _uploaded(_random_scalars(curve, 1 << log2_size))
     return _timed(lambda: domain.forward(values) if natural else domain.split(values))
 
 
 def quotient(curve: str, log2_size: int) -> Job:
     """From a, b and c to the quotient's values; a second run takes the first one's result for an input."""
-    domain, scalars = Domain(CURVES[curve].fr, log2_size), _random_scalars(1 << log2_size)
+    domain, scalars = Domain(CURVES[curve].fr, log2_size), _random_scalars(curve, 1 << log2_size)
     arrays = [_uploaded(scalars) for _ in range(3)]
     return _timed(lambda: kernel_quotient(domain, *arrays))
 
@@ -156,12 +159,13 @@ def upload(size_bytes: int) -> Job:
 
 def setup(curve: str, constraints: int) -> Job:
     """A key of a PoRep partition's proportions, as `partition` proves with; it stays on the device."""
-    _key.cache_clear()
+    _free_kept()
     return _timed(lambda: _make_key(CURVES[curve], constraints))
 
 
 def partition(curve: str, constraints: int, percent: int) -> Job:
     """From a, b and the witness on the device to a proof, which is verified when the clock has stopped."""
+    _sum.cache_clear()
     key = _key(curve, constraints)
     own = partitions.make_partition(key, porep_shape(constraints, percent / 100), _run())
 
@@ -172,6 +176,11 @@ def partition(curve: str, constraints: int, percent: int) -> Job:
         return "verified"
 
     return _timed(lambda: partitions.prove(own, WORKSPACE), answer=answer)
+
+
+def _free_kept() -> None:
+    _sum.cache_clear()
+    _key.cache_clear()
 
 
 @lru_cache(maxsize=1)

@@ -37,7 +37,7 @@ class Partition:
 def make_partition(key: ShapedKey, shape: Shape, run: Run) -> Partition:
     """With a witness drawn for the shape, which is the key's but for the share of significant values."""
     device_key = key.device_key
-    witness = draw_witness(shape, run)
+    witness = draw_witness(device_key.curve.fr, shape, run)
     values = Uploader().to_device(witness, run)
     a, b, scratch = (new_array((device_key.domain.size, 4), np.uint64) for _ in range(3))
     evaluate(device_key.curve.fr, shape, values, a, b)

@@ -21,7 +21,7 @@ from groth16.witness import read_witness
 from groth16.zkey import read_header
 from kernels.fields import BLS12_381, BN254, Curve, Field, Group, QuadraticField
 
-EFFORT, LONG_EFFORT, ONCE = Effort(runs=7, most_s=3), Effort(runs=3, most_s=20), Effort(runs=1, most_s=60)
+EFFORT, LONG_EFFORT, ONCE = Effort(runs=7, most_s=2), Effort(runs=3, most_s=20), Effort(runs=1, most_s=60)
 SUMS: dict[Curve, Sequence[int]] = {BLS12_381: (20, 22, 24, 26), BN254: (20, 24, 26)}  # log₂ of points in G1
 G2_SUM, STREAMED_SUM = 20, 24
 TRANSFORMS = 20, 24, 27

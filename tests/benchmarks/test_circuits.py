@@ -102,7 +102,7 @@ def test_the_published_partition_is_of_the_published_size() -> None:
 
 
 def test_a_witness_of_half_bits_has_as_many_ones_as_zeros() -> None:
-    values = draw_witness(Shape(9000, 9001, 3, 0.5), serial)
+    values = draw_witness(BN254.fr, Shape(9000, 9001, 3, 0.5), serial)
     is_bit = ~values[:, 1:].any(axis=1)
     assert 0.48 < is_bit.mean() < 0.52
     assert 0.48 < values[is_bit, 0].mean() < 0.52

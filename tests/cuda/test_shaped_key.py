@@ -34,7 +34,7 @@ def domain_of(curve, shape):
 
 
 def evaluated(curve, shape, domain):
-    values = cuda.to_device(draw_witness(shape, serial))
+    values = cuda.to_device(draw_witness(curve.fr, shape, serial))
     a, b, scratch = (cuda.device_array((domain.size, 4), np.uint64) for _ in range(3))
     evaluate(curve.fr, shape, values, a, b)
     return values, a, b, scratch
