@@ -4,9 +4,8 @@ Groups stand in blocks of a few dozen. A block knows the least that a hot and a 
 a search passes a block without looking at its groups (hot: all its entries are in memory).
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
-from operator import attrgetter
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policy.circuits import Rank
@@ -21,14 +20,13 @@ Place = tuple[float, int, int]
 
 
 class Block:
-    """Groups in the order of turn, and what the least of them need, unless the line knows it as outdated."""
-
-    __slots__ = ("groups", "least_bytes", "least_cold_bytes", "least_hot_bytes", "places")
+    __slots__ = ("groups", "least_cold_bytes", "least_hot_bytes", "outdated", "places")
 
     def __init__(self, groups: list["Group"], places: list[Place]) -> None:
         self.groups = groups
         self.places = places  # of the groups
-        self.look_up()
+        self.outdated = True
+        self.least_hot_bytes = self.least_cold_bytes = NEVER
 
     def look_up(self) -> None:
         hot_bytes = cold_bytes = NEVER
@@ -38,27 +36,17 @@ class Block:
                     hot_bytes = group.needed_bytes
             elif group.needed_bytes < cold_bytes:
                 cold_bytes = group.needed_bytes
-        self.least_hot_bytes, self.least_cold_bytes = hot_bytes, cold_bytes
-        self.least_bytes = min(hot_bytes, cold_bytes)
+        self.least_hot_bytes, self.least_cold_bytes, self.outdated = hot_bytes, cold_bytes, False
 
     def needs(self, group: "Group") -> None:
-        needed_bytes = group.needed_bytes
-        if needed_bytes < self.least_bytes:
-            self.least_bytes = needed_bytes
         if group.hot:
-            if needed_bytes < self.least_hot_bytes:
-                self.least_hot_bytes = needed_bytes
-        elif needed_bytes < self.least_cold_bytes:
-            self.least_cold_bytes = needed_bytes
+            self.least_hot_bytes = min(self.least_hot_bytes, group.needed_bytes)
+        else:
+            self.least_cold_bytes = min(self.least_cold_bytes, group.needed_bytes)
 
-
-# By whether hot and cold groups are in question: what the least of a block need.
-_LEAST: dict[tuple[bool, bool], Callable[[Block], int]] = {
-    (True, True): attrgetter("least_bytes"),
-    (True, False): attrgetter("least_hot_bytes"),
-    (False, True): attrgetter("least_cold_bytes"),
-    (False, False): lambda _block: NEVER,
-}
+    def needs_no_longer(self, group: "Group") -> None:
+        if group.needed_bytes <= (self.least_hot_bytes if group.hot else self.least_cold_bytes):
+            self.outdated = True
 
 
 class Line:
@@ -66,7 +54,6 @@ class Line:
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
-        self._outdated: set[Block] = set()
         self.least_refused_bytes = NEVER
         self.changes = 0  # of who stands in it, what they need, and who may start
 
@@ -94,7 +81,7 @@ class Line:
         half = len(block.groups) // 2
         second = Block(block.groups[half:], block.places[half:])
         del block.groups[half:], block.places[half:]
-        block.look_up()
+        block.outdated = True
         for group in second.groups:
             group.block = second
         return second
@@ -105,63 +92,57 @@ class Line:
         assert block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
         position = bisect_left(block.places, group.place)
         del block.groups[position], block.places[position]
-        self._needs_no_longer(block, group)
+        block.needs_no_longer(group)
         group.block = None
         if not block.groups:
             self.blocks.remove(block)
-            self._outdated.discard(block)
 
     def update(self, group: "Group") -> None:
         """What the group needs has changed, and is taken over."""
         block = group.block
         assert block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
         self.changes += 1
-        self._needs_no_longer(block, group)
+        block.needs_no_longer(group)
         group.look_up()
         block.needs(group)
-
-    def _needs_no_longer(self, block: Block, group: "Group") -> None:
-        least_bytes = block.least_hot_bytes if group.hot else block.least_cold_bytes
-        if group.needed_bytes <= least_bytes:
-            self._outdated.add(block)
 
     def first_place(self, priority: Priority) -> Place | None:
         return next((group.place for group in self if group.priority == priority), None)
 
-    def before(self, rank: Rank) -> list["Group"]:
+    def before(self, rank: Rank) -> Iterator["Group"]:
         """Those that rank before it: a place is never later than the rank, so nobody past its own does."""
         effective_s, sequence = rank
         last_place = (effective_s, 1, sequence)
-        found: list[Group] = []
         for block in self.blocks:
-            end = bisect_right(block.places, last_place)
-            found += [group for group in block.groups[:end] if group.rank < rank]
-            if end < len(block.groups):
-                break
-        return found
+            for group in block.groups:
+                if group.place > last_place:
+                    return
+                if group.rank < rank:
+                    yield group
 
     def fitting(self, most_bytes: int, hot: bool, cold: bool, last: Rank | None) -> Iterator["Group"]:
         """Hot or cold groups, or both, that need at most so much, in turn; none that ranks after `last`.
 
-        From then on `least_refused_bytes` is not more than the least that any other of them needs. The line
-        must not change until this is through.
+        Once it is through, `least_refused_bytes` is not more than the least that any other of them needs.
         """
-        blocks, least = self.blocks, _LEAST[hot, cold]
-        if last is not None:
-            blocks = blocks[: bisect_right(blocks, (last[0], 1, last[1]), key=_last_place) + 1]
-        if self._outdated:
-            for block in self._outdated.intersection(blocks):
+        last_place = None if last is None else (last[0], 1, last[1])
+        refused_bytes = NEVER
+        for block in self.blocks:
+            if block.outdated:
                 block.look_up()
-            self._outdated.difference_update(blocks)
-        self.least_refused_bytes = min(map(least, blocks), default=NEVER)
-        if self.least_refused_bytes > most_bytes:
-            return
-        for block in blocks:
-            if least(block) <= most_bytes:
+            least_bytes = block.least_hot_bytes if hot else NEVER
+            if cold and block.least_cold_bytes < least_bytes:
+                least_bytes = block.least_cold_bytes
+            if least_bytes < refused_bytes:
+                refused_bytes = least_bytes
+            if least_bytes <= most_bytes:
                 for group in block.groups:
                     fits = group.needed_bytes <= most_bytes and (hot if group.hot else cold)
                     if fits and (last is None or group.rank <= last):
                         yield group
+            if last_place is not None and block.places[-1] > last_place:
+                break
+        self.least_refused_bytes = refused_bytes
 
 
 def _last_place(block: Block) -> Place:
