@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import available_cores, say
+from config.bounds import MOST, MOST_PROOFS
 
 if TYPE_CHECKING:
     from sim.torture.machine import TortureMachine
@@ -30,9 +31,13 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", type=click.IntRange(min=0), metavar="S", help="Run this one alone, and tell what it did."
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes  [default: every core]")
+@click.option("--jobs", type=click.IntRange(1, MOST), metavar="N", help="Processes  [default: every core]")
 @click.option(
-    "--partitions", type=click.IntRange(min=1), default=100, show_default=True, help="Partitions of a seed."
+    "--partitions",
+    type=click.IntRange(1, MOST_PROOFS),
+    default=100,
+    show_default=True,
+    help="Partitions of a seed.",
 )
 @click.option("--log", is_flag=True, help="With --seed: print the decision log too.")
 def torture(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 
@@ -29,6 +30,7 @@ def test_one_seed_gives_the_same_log_in_every_process(cuzk: Cuzk) -> None:
     [
         (["--sedes", "5"], "did you mean"),
         (["--seeds", "0"], "--seeds"),
+        (["--seed", "1", "--partitions", "1000000000000"], "is not in the range"),
         (["--seed", "5", "--seeds", "5"], "leave out --seeds"),
         (["--log"], "--log needs --seed"),
     ],
@@ -36,6 +38,13 @@ def test_one_seed_gives_the_same_log_in_every_process(cuzk: Cuzk) -> None:
 )
 def test_refused_options(cuzk: Cuzk, arguments: list[str], said: str) -> None:
     assert said in refused(cuzk("torture", *arguments)).lower()
+
+
+def test_a_long_seed_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.words.telling.__wrapped__.__defaults__", (0.02,))
+    result = CliRunner().invoke(torture, ["--seed", "1", "--partitions", "3000"])
+    assert re.search(r"\d+ events, \d+ partitions admitted of about 3000, no violation", result.output)
+    assert result.output.splitlines()[-1].startswith("seed 1: ")
 
 
 def test_a_violation_is_cut_down_and_told_with_its_log(monkeypatch: pytest.MonkeyPatch) -> None:
