@@ -4,6 +4,7 @@ The policy's log is compressed, its decisions and cache events are unfolded into
 and partitions summed up. Each run in one transaction: whoever is interrupted has packed it or not.
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
@@ -18,6 +19,9 @@ from db.unfold import unfold
 
 MOST_SAMPLES, FEWEST_SAMPLES, SAMPLES_A_PARTITION = 2_000, 250, 2
 _CHUNK = 10_000
+_MANY = 100
+
+_log = logging.getLogger("cuzk.history")
 
 T = TypeVar("T")
 Values = dict[str, Any]
@@ -28,6 +32,8 @@ def pack_ended_runs(engine: Engine) -> list[str]:
     waiting = select(Run.id).where(Run.packed.is_(False), Run.state != "running").order_by(Run.started_at)
     with engine.connect() as connection:
         run_ids = list(connection.scalars(waiting))
+    if len(run_ids) > _MANY:
+        _log.warning("summing up %s runs of the history, this once", len(run_ids))
     return [run_id for run_id in run_ids if _pack_alone(engine, run_id)]
 
 

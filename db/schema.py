@@ -3,6 +3,7 @@
 Alembic and its migrations are loaded only where there is something to migrate: opening must be quick.
 """
 
+import logging
 import random
 import sqlite3
 import time
@@ -18,6 +19,8 @@ HEAD = "0003"
 
 VERSION_TABLE = "history_revision"
 """Where the database's revision stands. Alembic's own name for it may be taken in a shared database."""
+
+_log = logging.getLogger("cuzk.history")
 
 _ADVISORY_LOCK = 0x63757A6B  # "cuzk"
 
@@ -57,6 +60,8 @@ def _migrate_alone(connection: Connection) -> None:
 
     from db.migrate import upgrade
 
+    if read_revision(connection) is not None:
+        _log.warning("bringing the history from an older version to this one's; a large one takes minutes")
     upgrade(connection)
 
 

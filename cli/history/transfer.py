@@ -67,8 +67,13 @@ def rows_of(source: str) -> Iterable[Change]:
     path = Path(source)
     if "://" not in source and not path.is_file():
         raise HistoryError(f"{source}: is no file; expected one of `cuzk history export`, or a history")
-    if "://" not in source and not path.read_bytes()[:16].startswith(b"SQLite format 3"):
+    if "://" not in source and not _is_sqlite(path):
         yield from read_lines(path)
         return
     with open_history(source, create=False) as other:
         yield from rows_of_runs(other)
+
+
+def _is_sqlite(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16).startswith(b"SQLite format 3")
