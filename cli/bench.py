@@ -30,21 +30,25 @@ def batch(parameters: BatchParameters) -> None:
     """
     from cli.table import print_run
     from config import load_config
-    from db import open_history, show_run
+    from db import HistoryError, open_history, show_run
     from engine.words import telling
     from flows.batch import BatchFailed, BatchInterrupted
     from flows.launch import run_batch
 
     interrupted = False
-    with open_history(load_config(parameters.config, warn=lambda _: None).history_url()) as history:
+    config = load_config(parameters.config, warn=lambda _: None)
+    with open_history(config.history_url(), spool=config.history_spool()) as history:
         try:
             summary = run_batch(parameters, say)
         except BatchFailed as error:
             summary = error.summary
         except BatchInterrupted as error:
             summary, interrupted = error.summary, True
-        with telling(say, lambda: "making the table"):
-            print_run(show_run(history, summary.run_id))
+        try:
+            with telling(say, lambda: "making the table"):
+                print_run(show_run(history, summary.run_id))
+        except HistoryError as error:  # the proofs are made all the same
+            say(f"no table: {error}")
     print(f"proofs   {summary.output}")
     print(f"log      {summary.log}")
     print(f"history  {summary.history}; this run: {program()} history show {summary.run_id}")

@@ -46,7 +46,8 @@ def run(parameters: BatchParameters, policy: str, seed: int, profile: Path | Non
     from flows.simulated_batch import SimulationParameters, simulate_batch
 
     run_id = simulate_batch(parameters, SimulationParameters(policy, profile, seed), say)
-    with open_history(load_config(parameters.config, warn=lambda _: None).history_url()) as history:
+    config = load_config(parameters.config, warn=lambda _: None)
+    with open_history(config.history_url(), spool=config.history_spool()) as history:
         with telling(say, lambda: "making the table"):
             print_run(show_run(history, run_id))
         print(f"history  {history.address}; this run: {program()} history show {run_id}")

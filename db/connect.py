@@ -1,5 +1,6 @@
 """Addresses of histories, and connections that are set up the same way wherever they are opened."""
 
+import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,6 +57,7 @@ def connect(url: URL) -> Engine:
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of a lost connection, which we tell of
     try:
         defaults = {key: value for key, value in _POSTGRESQL_ARGS.items() if key not in url.query}
         return create_engine(url, connect_args=defaults)
