@@ -24,7 +24,7 @@ Key = tuple[Any, ...]
 Values = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Insert:
     """A new row."""
 
@@ -36,7 +36,7 @@ class Insert:
         return tuple(self.values.get(column.key) for column in self.table.primary_key)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Update:
     """New values for columns of the row with that key."""
 

@@ -20,7 +20,7 @@ from db.spool import Spool
 _log = logging.getLogger("cuzk.history")
 
 _BATCH = 2_000
-_GATHER_S = 1.0  # how long a row waits for company
+_GATHER_S = 2.0  # how long a row waits for company
 _RETRY_WAITS_S = (0.1, 0.5, 2.0)
 _PROBE_S = 5.0  # between two looks whether a database that is away is back
 
@@ -107,14 +107,16 @@ class HistoryWriter:
     def _put(self, changes: Sequence[Change]) -> None:
         with self._changed:
             room = 0 if self._closed else self._capacity - len(self._pending)
-            self._pending += changes[:room]
-            self._accepted += len(changes[:room])
+            taken = changes if len(changes) <= room else changes[:room]
+            is_first = not self._pending
+            self._pending += taken
+            self._accepted += len(taken)
             if len(changes) > room:
                 why = "the writer is closed" if self._closed else "rows come faster than they can be written"
                 self._fail(why, lost=len(changes) - room)
-            if len(self._pending) == len(changes) or self._is_full_or_wanted():
+            if is_first or self._is_full_or_wanted():
                 self._changed.notify_all()
-            self._note_ends(changes[:room])
+            self._note_ends(taken)
 
     def _note_ends(self, changes: Sequence[Change]) -> None:
         """A proof that has ended is in the history, even if the process is killed before the next commit."""
