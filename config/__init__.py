@@ -9,7 +9,15 @@ What needs pydantic is loaded when it is first asked for: a single proof needs u
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from config.environment import DERIVED_LIMIT_BYTES, environment, history_url, home, param_cache, settings_file
+from config.environment import (
+    DERIVED_LIMIT_BYTES,
+    environment,
+    history_spool,
+    history_url,
+    home,
+    param_cache,
+    settings_file,
+)
 from config.errors import ConfigError
 from config.names import nearest
 from config.units import format_size, parse_budget, parse_duration, parse_size
@@ -48,6 +56,7 @@ __all__ = [
     "TimeoutsConfig",
     "environment",
     "format_size",
+    "history_spool",
     "history_url",
     "home",
     "load_config",

@@ -54,6 +54,11 @@ def history_url(configured: str | None) -> str:
     return configured or environment("CUZK_HISTORY_URL") or str(home() / "history.db")
 
 
+def history_spool() -> Path:
+    """Where records wait while a history on a server cannot be written: a folder in `home()`."""
+    return home() / "history-spool"
+
+
 def _no_file(folder: Path, given: str) -> Path:
     for path in (folder, *folder.parents):
         with suppress(PermissionError):  # whoever makes the folder will say so

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
 from config.bounds import MOST, MOST_BATCH_WAIT_MS
-from config.environment import DERIVED_LIMIT_BYTES, history_url, home, ledger, param_cache
+from config.environment import DERIVED_LIMIT_BYTES, history_spool, history_url, home, ledger, param_cache
 from config.errors import ConfigError
 from config.units import parse_budget, parse_duration, parse_size
 
@@ -259,7 +259,7 @@ class Config(_Section):
 
     def history_spool(self) -> Path:
         """Where records wait while a history on a server cannot be written."""
-        return home() / "history-spool"
+        return history_spool()
 
     def snapshot(self) -> dict[str, object]:
         """Every setting as JSON values, for a run's record. Without `history.url`: it may hold a password."""

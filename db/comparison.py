@@ -18,7 +18,7 @@ from db.summaries import STAGES
 Verdict = Literal["faster", "slower", "noise", "too few"]
 CONFIDENCE = 0.99  # of each of six stages, so that one in twenty questions calls one changed wrongly
 RESAMPLES = 2_000
-MOST_SAMPLED = 1_000  # of more values so many are resampled, and the spread scaled to their number
+MOST_SAMPLED = 250  # of more values so many are resampled, and the spread scaled to their number
 FEWEST = 3
 _SEED = 1  # the same question has the same answer
 

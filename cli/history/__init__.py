@@ -9,6 +9,7 @@ import click
 from cli.history.compare import compare
 from cli.history.failures import failures
 from cli.history.list import list_runs
+from cli.history.options import place_of
 from cli.history.show import show
 from cli.history.sql import sql
 from cli.history.stats import stats
@@ -30,9 +31,7 @@ def history(context: click.Context, config_path: Path | None, limit: int) -> Non
 
     A run whose process is gone is listed as interrupted. Times are shown in the local zone and kept as UTC.
     """
-    from config import load_config
-
-    context.obj = load_config(config_path)
+    context.obj = place_of(config_path)
     if context.invoked_subcommand is None:
         context.invoke(list_runs, limit=limit)
 

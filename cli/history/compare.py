@@ -10,7 +10,7 @@ from cli.history.options import opened
 from cli.options import json_option
 
 if TYPE_CHECKING:
-    from config import Config
+    from cli.history.options import Place
 
 
 @click.command(short_help="Whether one run was faster than another, stage by stage.")
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("after", metavar="RUN")
 @json_option
 @click.pass_obj
-def compare(config: Config, before: str, after: str, as_json: bool) -> None:
+def compare(place: Place, before: str, after: str, as_json: bool) -> None:
     """Compare the mean seconds of each stage in the second run with those in the first.
 
     Of partitions that succeeded, of circuits that both runs proved. The interval is a bootstrap's, of 99 %
@@ -27,7 +27,7 @@ def compare(config: Config, before: str, after: str, as_json: bool) -> None:
     from cli.history.output import Column, print_rows, seconds
     from db import compare_runs, find_run
 
-    with opened(config) as history:
+    with opened(place) as history:
         first, second = find_run(history, before), find_run(history, after)
         changes = compare_runs(history, first.id, second.id)
     columns = [

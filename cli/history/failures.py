@@ -10,7 +10,7 @@ from cli.history.options import filters, opened
 from cli.options import json_option
 
 if TYPE_CHECKING:
-    from config import Config
+    from cli.history.options import Place
     from db import Filter
 
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 )
 @json_option
 @click.pass_obj
-def failures(config: Config, where: Filter, limit: int, as_json: bool) -> None:
+def failures(place: Place, where: Filter, limit: int, as_json: bool) -> None:
     """How many partitions of each circuit failed, and the newest failed and interrupted proofs."""
     from dataclasses import asdict
 
@@ -30,7 +30,7 @@ def failures(config: Config, where: Filter, limit: int, as_json: bool) -> None:
     from db import failure_rates
     from db import failures as ask
 
-    with opened(config) as history:
+    with opened(place) as history:
         rates, newest = failure_rates(history, where), ask(history, where, limit)
     if as_json:
         print_json({"rates": [asdict(rate) for rate in rates], "failures": [asdict(each) for each in newest]})

@@ -10,7 +10,7 @@ from cli.history.options import FIRST_RUN, filters, opened
 from cli.options import json_option
 
 if TYPE_CHECKING:
-    from config import Config
+    from cli.history.options import Place
     from db import Filter
 
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 )
 @json_option
 @click.pass_obj
-def list_runs(config: Config, where: Filter, limit: int, as_json: bool) -> None:
+def list_runs(place: Place, where: Filter, limit: int, as_json: bool) -> None:
     """List the newest runs, the newest first; `cuzk history show RUN` shows one."""
     from cli.history.output import print_json
     from cli.table import print_runs, run_values
@@ -29,7 +29,7 @@ def list_runs(config: Config, where: Filter, limit: int, as_json: bool) -> None:
     from db import list_runs as ask
 
     try:
-        with opened(config) as history:
+        with opened(place) as history:
             summaries = ask(history, limit, where)
             if not summaries and where == Filter():
                 raise NoHistory(f"no runs yet in {history.address}; {FIRST_RUN}")

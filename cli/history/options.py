@@ -5,17 +5,36 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from config import Config
     from db import History
 
 FIRST_RUN = "try: cuzk bench batch --type merkle"
 STATES = ("succeeded", "failed", "cancelled", "interrupted", "running", "waiting")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the history lies, and the folder where records wait for it."""
+
+    url: str
+    spool: Path
+
+
+def place_of(config_path: Path | None) -> Place:
+    """By the settings; where there is no file of them, without loading what checks one."""
+    from config import history_spool, history_url, load_config, settings_file
+
+    if config_path is None and settings_file() is None:
+        return Place(history_url(None), history_spool())
+    config = load_config(config_path)
+    return Place(config.history_url(), config.history_spool())
 
 
 def moment(_context: object, _parameter: object, value: str | None) -> datetime | None:
@@ -64,12 +83,12 @@ def filters(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextmanager
-def opened(config: Config) -> Iterator[History]:
-    """The history of the settings, which must be there. Raises NoHistory with what to do where it is not."""
+def opened(place: Place) -> Iterator[History]:
+    """The history at that place, which must be there. Raises NoHistory with what to do where it is not."""
     from db import NoHistory, open_history
 
     try:
-        history = open_history(config.history_url(), create=False, spool=config.history_spool())
+        history = open_history(place.url, create=False, spool=place.spool)
     except NoHistory as error:
         raise NoHistory(f"{error}; {FIRST_RUN}") from error
     with history:

@@ -11,7 +11,7 @@ from cli.history.options import opened
 from cli.options import OUTPUT_FILE, json_option
 
 if TYPE_CHECKING:
-    from config import Config
+    from cli.history.options import Place
     from db import History, RunDetail
 
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--html", "page", type=OUTPUT_FILE, metavar="FILE", help="Write it as a page instead.")
 @json_option
 @click.pass_obj
-def show(config: Config, run: str, list_all: bool, page: Path | None, as_json: bool) -> None:
+def show(place: Place, run: str, list_all: bool, page: Path | None, as_json: bool) -> None:
     """Show the run whose id is RUN or begins with it; of a large one, the first and last proofs.
 
     The page that --html writes needs nothing beside it, and has every partition.
@@ -29,7 +29,7 @@ def show(config: Config, run: str, list_all: bool, page: Path | None, as_json: b
     from cli.table import MOST_LISTED, print_run, run_values
     from db import find_run, show_run
 
-    with opened(config) as history:
+    with opened(place) as history:
         detail = show_run(history, find_run(history, run).id)
         if page is not None:
             _write_page(history, detail, page)

@@ -12,7 +12,7 @@ from cli.history.options import opened
 from cli.options import json_option
 
 if TYPE_CHECKING:
-    from config import Config
+    from cli.history.options import Place
 
 
 @click.command(short_help="Ask in SQL; nothing can be changed so.")
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the result as CSV.")
 @click.pass_obj
-def sql(config: Config, statement: str, as_json: bool, as_csv: bool) -> None:
+def sql(place: Place, statement: str, as_json: bool, as_csv: bool) -> None:
     """Answer an SQL statement, in a transaction that may only read.
 
     The views history_runs, history_proofs, history_partitions, history_stages, history_waits,
@@ -30,7 +30,7 @@ def sql(config: Config, statement: str, as_json: bool, as_csv: bool) -> None:
     from cli.table import print_parts, table
     from db import ask
 
-    with opened(config) as history:
+    with opened(place) as history:
         answer = ask(history, statement)
     if as_json:
         print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])

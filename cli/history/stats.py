@@ -10,7 +10,7 @@ from cli.history.options import filters, opened
 from cli.options import json_option
 
 if TYPE_CHECKING:
-    from config import Config
+    from cli.history.options import Place
     from db import Filter
 
 COLUMNS = ("wait", "load", "synthesize", "queue", "prove", "verify", "reserved", "measured")
@@ -43,12 +43,12 @@ def split_dimensions(_context: object, _parameter: object, text: str) -> tuple[s
 @click.option("--stage", type=click.Choice(COLUMNS), multiple=True, help="Of this only; may be repeated.")
 @json_option
 @click.pass_obj
-def stats(config: Config, where: Filter, by: tuple[str, ...], stage: tuple[str, ...], as_json: bool) -> None:
+def stats(place: Place, where: Filter, by: tuple[str, ...], stage: tuple[str, ...], as_json: bool) -> None:
     """Percentiles of each stage's seconds, and of reserved and measured bytes, over partitions."""
     from cli.history.output import Column, print_rows
     from db import stage_statistics
 
-    with opened(config) as history:
+    with opened(place) as history:
         found = stage_statistics(history, by, where, between(stage))  # type: ignore[arg-type]  # checked above
     rows = [row for row in found if not stage or row.stage.removesuffix("_bytes") in stage]
     named = [Column(name, lambda row, at=at: row.group[at], right=False) for at, name in enumerate(by)]

@@ -13,7 +13,7 @@ from cli.options import program
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from config import Config
+    from cli.history.options import Place
     from db import Filter
     from db.changes import Change
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 )
 @filters
 @click.pass_obj
-def export(config: Config, target: Path, kind: str, where: Filter) -> None:
+def export(place: Place, target: Path, kind: str, where: Filter) -> None:
     """Write the runs that are over to TARGET, which must not be there yet."""
     from db import HistoryError
     from db.export import export_lines, export_views
 
     if target.exists():
         raise HistoryError(f"{target}: is there already; choose another name, or remove it")
-    with opened(config) as history:
+    with opened(place) as history:
         runs = export_lines(history, target, where) if kind == "json" else None
         if runs is None:
             runs = export_views(history, target, where, kind)
@@ -47,14 +47,14 @@ def export(config: Config, target: Path, kind: str, where: Filter) -> None:
 @click.command("import", short_help="Take over runs of other histories.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 @click.pass_obj
-def import_(config: Config, sources: tuple[str, ...]) -> None:
+def import_(place: Place, sources: tuple[str, ...]) -> None:
     """Take over the runs of each SOURCE: a file of `export`, another history's SQLite file, or a URL.
 
     What is here already stays as it is, so that importing twice is importing once.
     """
     from db import open_history, write_rows
 
-    with open_history(config.history_url(), spool=config.history_spool()) as history:
+    with open_history(place.url, spool=place.spool) as history:
         for source in sources:
             runs = write_rows(history, rows_of(source))
             print(f"{source}: {runs} runs, now in {history.address}; list them: {program()} history")

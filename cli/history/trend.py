@@ -11,7 +11,7 @@ from cli.history.options import filters, opened
 from cli.options import json_option
 
 if TYPE_CHECKING:
-    from config import Config
+    from cli.history.options import Place
     from db import Filter
 
 STAGES = ("wait", "load", "synthesize", "queue", "prove", "verify")
@@ -29,7 +29,7 @@ STAGES = ("wait", "load", "synthesize", "queue", "prove", "verify")
 )
 @json_option
 @click.pass_obj
-def trend(config: Config, where: Filter, stage: str, by: str, as_json: bool) -> None:
+def trend(place: Place, where: Filter, stage: str, by: str, as_json: bool) -> None:
     """Mean and median seconds of a stage, for each circuit, and what changed since the line before.
 
     Of partitions that succeeded; real ones, unless --source says otherwise.
@@ -39,7 +39,7 @@ def trend(config: Config, where: Filter, stage: str, by: str, as_json: bool) -> 
     from cli.history.output import Column, print_rows, seconds
     from db import trend as ask
 
-    with opened(config) as history:
+    with opened(place) as history:
         points = ask(history, stage, by, replace(where, source=where.source or "real"))  # type: ignore[arg-type]
     columns = [
         Column("circuit", lambda row: row.circuit, right=False),

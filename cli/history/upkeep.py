@@ -11,7 +11,7 @@ from cli.history.options import moment, opened
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from config import Config
+    from cli.history.options import Place
 
 
 @click.command(short_help="Delete old runs.")
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     help="Runs begun since then stay: 90d (ago), or 2026-03-01.",
 )
 @click.pass_obj
-def prune(config: Config, before: datetime) -> None:
+def prune(place: Place, before: datetime) -> None:
     """Delete the runs that began before then and are over, with all that belongs to them; `vacuum` after it
     gives their space back to the disk."""
     from cli.history.output import local
     from db import prune as delete
 
-    with opened(config) as history:
+    with opened(place) as history:
         count = delete(history, before)
         print(f"deleted {count} runs begun before {local(before)} from {history.address}")
 
 
 @click.command(short_help="Give the space of deleted runs back.")
 @click.pass_obj
-def vacuum(config: Config) -> None:
+def vacuum(place: Place) -> None:
     """Give the space of deleted runs back to the disk, and let the database count its rows anew."""
     from config import format_size
     from db import vacuum as rewrite
 
-    with opened(config) as history:
+    with opened(place) as history:
         before_bytes, after_bytes = rewrite(history)
         print(f"{history.address}: {format_size(before_bytes)} before, {format_size(after_bytes)} now")

@@ -10,7 +10,7 @@ from cli.history.options import filters, opened
 from cli.options import json_option
 
 if TYPE_CHECKING:
-    from config import Config
+    from cli.history.options import Place
     from db import Filter
 
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @filters
 @json_option
 @click.pass_obj
-def waits(config: Config, where: Filter, as_json: bool) -> None:
+def waits(place: Place, where: Filter, as_json: bool) -> None:
     """Seconds that partitions have waited, by circuit and cause, the longest first.
 
     Each wait counts whole for what it lasted longest for. Partitions wait side by side, so the sum may be
@@ -27,7 +27,7 @@ def waits(config: Config, where: Filter, as_json: bool) -> None:
     from cli.history.output import Column, print_rows, seconds
     from db import wait_totals
 
-    with opened(config) as history:
+    with opened(place) as history:
         totals = wait_totals(history, where)
     columns = [
         Column("circuit", lambda row: row.circuit, right=False),
