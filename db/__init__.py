@@ -28,20 +28,19 @@ from db.models import (
     StageName,
     State,
 )
+from db.observations import StageObservation, stage_seconds
 from db.queries import (
     PartitionDetail,
     ProofDetail,
     RunDetail,
     RunSummary,
     Span,
-    StageObservation,
     StageSeconds,
     find_run,
     list_runs,
     memory_samples,
     policy_events,
     show_run,
-    stage_seconds,
     stage_spans,
     waits,
 )
