@@ -29,9 +29,9 @@ from cli.ui import ui
 from cli.verify import verify
 from cli.vkey import vkey
 from cli.warmup import warmup
+from engine.forced_end import INTERRUPTED, end_soon_after_a_signal
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 REFUSALS = {
     "config.errors": "ConfigError",
     "db.errors": "HistoryError",
@@ -71,6 +71,7 @@ def main() -> None:
     """Run the command line; the process ends with 0, 1 (a check failed), 2 (bad input) or 130."""
     replace_missing()
     signal.signal(signal.SIGTERM, _interrupt)
+    end_soon_after_a_signal()
     try:
         _run()
     except click.ClickException as error:

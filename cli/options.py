@@ -8,9 +8,8 @@ import gc
 import os
 import shlex
 import shutil
-import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,6 +18,7 @@ import click
 from cli.streams import lead_nowhere
 from config.bounds import MOST, MOST_PROOFS
 from groth16.errors import InputError
+from groth16.opening import refusal_of_kind
 from groth16.output import is_stdout
 
 
@@ -96,22 +96,26 @@ def batch_options(command: Callable[..., None]) -> Callable[..., None]:
     return gather
 
 
-def check_inputs(*paths: Path | None) -> None:
-    """Refuse files that cannot be read, each by name, before anything slow is imported; None is skipped."""
-    found = {path: _unreadable(path) for path in paths if path is not None}
-    if unreadable := [f"{path}: cannot be read ({why})" for path, why in found.items() if why is not None]:
-        raise InputError("; ".join(unreadable) + ": check the path and permissions")
+def check_inputs(*files: Path | None, streams: Sequence[Path] = ()) -> None:
+    """Refuse what cannot be read, each by name, before anything slow is imported; None is skipped.
+
+    streams: those that may come from the standard input or another pipe that is open already.
+    """
+    as_stream = {path: False for path in files if path is not None} | dict.fromkeys(streams, True)
+    found = [(path, _unreadable(path, may)) for path, may in as_stream.items()]
+    if unreadable := [f"{path}: {why}" for path, why in found if why is not None]:
+        raise InputError("; ".join(unreadable))
 
 
-def _unreadable(path: Path) -> str | None:
-    """Why not. Looks without opening: what comes from a pipe can be read only once."""
+def _unreadable(path: Path, as_stream: bool) -> str | None:
+    """Why not, and what to do."""
     try:
-        mode = path.stat().st_mode
+        if (refusal := refusal_of_kind(path, as_stream=as_stream)) is not None:
+            return refusal
+        why = None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        return getattr(error, "strerror", None) or str(error)
-    if stat.S_ISDIR(mode):
-        return os.strerror(errno.EISDIR)
-    return None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
+        why = getattr(error, "strerror", None) or str(error)
+    return why and f"cannot be read ({why}): check the path and permissions"
 
 
 def available_cores() -> int:

@@ -60,7 +60,7 @@ def prove(
     The second file is a witness (.wtns) or, with --wasm, the input signals as JSON. The proof is
     checked by pairing before it is written; prints the seconds of each stage.
     """
-    check_inputs(zkey, witness, wasm, r1cs)
+    check_inputs(zkey, wasm, r1cs, *([] if wasm else [witness]), streams=[witness] if wasm else [])
     look_for_no_garbage()
     from engine.single import prove_files
 

@@ -36,18 +36,19 @@ def verify(vkey: Path, public: Path, proof: Path, more: tuple[Path, ...]) -> Non
     if len(more) % 2:
         raise click.UsageError(f"{more[-1]} has no proof: give PUBLIC.json and PROOF.json of each, in turn")
     publics, proofs = (public, *more[0::2]), (proof, *more[1::2])
-    check_inputs(vkey, *publics, *proofs)
+    check_inputs(streams=[vkey, *publics, *proofs])
     look_for_no_garbage()
 
     from engine.compiling import compile_once
     from groth16.json_files import read_json
     from groth16.points_json import parse_head
-    from groth16.verification_key import read_verification_key
+    from groth16.verification_key import parse_verification_key
     from groth16.verifier import REFUSAL, find_invalid
 
-    curve = parse_head(vkey, read_json(vkey), ())
+    value = read_json(vkey)  # once: it may come from a pipe
+    curve = parse_head(vkey, value, ())
     compile_once("verify", curve.name, say)
-    key = read_verification_key(vkey)
+    key = parse_verification_key(vkey, value)
     claims, refusals = _read_claims(key, zip(publics, proofs, strict=True))
     invalid = find_invalid(key, [claim for _, claim in claims])
     for line in [*refusals, *(f"{claims[index][0]}: not valid: {REFUSAL}" for index in invalid)]:

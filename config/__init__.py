@@ -20,7 +20,7 @@ from config.environment import (
 )
 from config.errors import ConfigError
 from config.names import nearest
-from config.units import format_size, parse_budget, parse_duration, parse_size
+from config.units import format_size, format_size_up, parse_budget, parse_duration, parse_size
 
 if TYPE_CHECKING:
     from config.load import load_config
@@ -56,6 +56,7 @@ __all__ = [
     "TimeoutsConfig",
     "environment",
     "format_size",
+    "format_size_up",
     "history_spool",
     "history_url",
     "home",

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from config.environment import settings_file
 from config.errors import ConfigError
+from config.files import read_text
 from config.model import CircuitConfig, Config
 from config.names import nearest
 
@@ -75,7 +76,7 @@ def load_config(path: Path | str | None = None, warn: Callable[[str], None] = wa
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(path))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; expected a TOML file of settings") from error
     except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError

@@ -68,6 +68,12 @@ def format_size(size_bytes: int) -> str:
     return f"{number}{_BINARY[power]}"
 
 
+def format_size_up(size_bytes: int) -> str:
+    """`size_bytes` or a little more, in whole units, ten or more of them: "26MiB", "1229MiB" for 1.2 GiB."""
+    power = min(max(0, (size_bytes // 10).bit_length() - 1) // 10, len(_BINARY) - 1)
+    return f"{-(-size_bytes // 1024**power)}{_BINARY[power]}"
+
+
 def parse_duration(text: str | float) -> float:
     """Seconds meant by `text`: "250ms", "300s", "5m", "1h30m", "2d"; a bare number counts seconds.
 

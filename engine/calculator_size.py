@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from groth16.errors import InputError
+from groth16.opening import open_to_read
 
 WASM_PAGE_BYTES = 1 << 16
 # The witness is copied out through a buffer that is added to the calculator's memory, and a copy of it.
@@ -29,11 +30,8 @@ def compiled_bytes(wasm: Path) -> int:
 
 def instance_bytes(wasm: Path) -> int:
     """What one calculation takes: circom lays a circuit's memory out beforehand. Raises InputError."""
-    try:
-        with wasm.open("rb") as file:
-            return (_memory_pages(file, wasm) + BUFFER_PAGES) * WASM_PAGE_BYTES
-    except OSError as error:
-        raise InputError(f"{wasm}: cannot be read ({error.strerror}), expected circom's .wasm") from error
+    with open_to_read(wasm) as file:
+        return (_memory_pages(file, wasm) + BUFFER_PAGES) * WASM_PAGE_BYTES
 
 
 def inputs_bytes(inputs: Path) -> int:

@@ -23,6 +23,7 @@ from groth16 import device_sizes, sizes
 from groth16.circuit_check import check_circuit
 from groth16.errors import InputError
 from groth16.inputs import read_inputs
+from groth16.opening import refusal_of_kind
 from groth16.witness import Witness, read_witness
 from groth16.zkey import KeyHeader, read_header
 from kernels.parallel import Run
@@ -86,8 +87,9 @@ def open_circuit(spec: CircuitSpec, said_bytes: dict[str, int] | None = None) ->
     """
     header = read_header(spec.zkey)
     for path in (spec.witness, spec.inputs, spec.r1cs):
-        if path is not None:
-            file_identity(path)  # refused now rather than in the middle of a batch
+        if path is not None:  # refused now rather than in the middle of a batch
+            file_identity(path)
+            _check_kind(path, as_stream=path == spec.inputs)
     if spec.r1cs is not None:
         check_circuit(header, spec.r1cs)
     key = file_identity(spec.zkey)
@@ -127,6 +129,11 @@ def file_identity(path: Path) -> str:
         raise EngineError(f"{path}: cannot be read ({error.strerror}); check its path") from error
     identity = f"{path.resolve()} {found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
     return f"{path.name}#{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
+
+
+def _check_kind(path: Path, as_stream: bool) -> None:
+    if (refusal := refusal_of_kind(path, as_stream=as_stream)) is not None:
+        raise InputError(f"{path}: {refusal}")
 
 
 def _same_file(path: Path, identity: str, load: Loader, run: Run, first: bool) -> object:

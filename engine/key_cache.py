@@ -31,11 +31,11 @@ from engine.key_notes import (
     table_name,
 )
 from groth16 import sizes
-from groth16.container import open_to_read
 from groth16.errors import InputError
 from groth16.key_check import check_points
 from groth16.matrices import Matrices, read_matrices
 from groth16.matrices_file import map_matrices, write_matrices
+from groth16.opening import open_to_read
 from groth16.output import replacing
 from groth16.table_file import map_table, write_table
 from groth16.zkey import KeyHeader, ProvingKey

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import engine
-from config import Config, home
+from config import Config, format_size_up, home
 from config.load import warn_on_stderr
 from engine import CircuitSpec, Rejected
 from engine.words import telling
@@ -16,7 +16,7 @@ from flows.batch import BatchInterrupted, BatchParameters, BatchSummary, batch_c
 from flows.errors import FlowError
 from flows.local_server import Say
 from flows.server import API_URL, prefect_server
-from policy import BudgetPolicy, Job, Limits, Reject, Submit
+from policy import BudgetPolicy, Circuit, Job, Limits, Reject, Submit
 
 
 def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
@@ -109,7 +109,15 @@ def refuse_what_never_fits(limits: Limits, circuit: CircuitSpec, partitions: int
     job = Job(circuit.name, engine.load_shape(circuit), partitions or circuit.partitions)
     for decision in BudgetPolicy(limits).handle(Submit(job), 0.0):
         if isinstance(decision, Reject):
-            raise Rejected(f"{circuit.name}: {decision.why}")
+            raise Rejected(decision.why + _budget_hint(job.circuit, limits.budget_bytes))
+
+
+def _budget_hint(shape: Circuit, budget_bytes: int) -> str:
+    """The budget that would do, as it is written in the settings and for --budget."""
+    needed_bytes = shape.entries_bytes + shape.working_bytes
+    if needed_bytes <= budget_bytes:
+        return ""
+    return f"; set --budget or memory.total_budget to {format_size_up(needed_bytes)}"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-STOPPING = (signal.SIGINT, signal.SIGTERM)
+from engine.forced_end import STOPPING, end_unless_closed_soon
 
 
 @contextmanager
@@ -14,8 +14,9 @@ def cancelled_by_signals() -> Iterator[None]:
     """Inside the block, SIGINT and SIGTERM cancel the current asyncio task, so that all it holds is freed.
 
     After the first of them the next one ends the process at once, also behind the block: whoever sends it
-    does not want to wait. Other handlers, Prefect's among them, raise in the middle of the event loop, which
-    would take the loop from the engine before it has ended its threads' work and written the history.
+    does not want to wait. Nor does the process wait longer than seconds for what never ends. Other handlers,
+    Prefect's among them, raise in the middle of the event loop, which would take the loop from the engine
+    before it has ended its threads' work and written the history.
     """
     task = asyncio.current_task()
     if task is None or threading.current_thread() is not threading.main_thread():
@@ -28,6 +29,7 @@ def cancelled_by_signals() -> Iterator[None]:
         nonlocal received
         received = True
         task.cancel()
+        end_unless_closed_soon(loop)
         for number in STOPPING:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)

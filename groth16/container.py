@@ -15,7 +15,6 @@ import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groth16.errors import InputError
+from groth16.opening import open_to_read
 
 _FILE_HEAD_BYTES = 12
 _SECTION_HEAD_BYTES = 12
@@ -99,16 +99,6 @@ class Container:
                 raise InputError(f"{self.path}: cannot be mapped into memory ({error})") from error
 
 
-def open_to_read(path: Path) -> BufferedReader:
-    """Open a file, or raise InputError that says why not."""
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}): check the path and its permissions"
-        ) from error
-
-
 def read_container(path: str | Path, magic: str, version: int, names: Mapping[int, str]) -> Container:
     """Read the table of contents; payloads are not touched.
 
@@ -118,8 +108,6 @@ def read_container(path: str | Path, magic: str, version: int, names: Mapping[in
     """
     path = Path(path)
     with open_to_read(path) as file:
-        if not file.seekable():
-            raise InputError(f"{path}: is a pipe, expected a file: write it to one first")
         file_bytes = file.seek(0, 2)
         file.seek(0)
         head = _read_head(file, path, magic)
@@ -136,7 +124,7 @@ def read_container(path: str | Path, magic: str, version: int, names: Mapping[in
 def _read_head(file: BinaryIO, path: Path, magic: str) -> bytes:
     head = file.read(_FILE_HEAD_BYTES)
     if not head:
-        raise InputError(f"{path}: is empty, expected a .{magic} file")
+        raise InputError(f"{path}: is empty, expected a .{magic} file: make it again")
     if head[:4] != magic.encode()[: len(head)]:
         raise InputError(
             f"{path}: begins with {head[:4]!r}, expected {magic.encode()!r}: it is no .{magic} file"

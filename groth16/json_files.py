@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from groth16.container import open_to_read
 from groth16.errors import InputError
+from groth16.opening import open_to_read
 from groth16.output import replacing
 
 _SHOWN_CHARACTERS = 60
@@ -21,7 +21,7 @@ def read_json(path: str | Path) -> Any:
 def read_text(path: str | Path) -> bytes:
     """What is in a file. Raises InputError if it cannot be read."""
     try:
-        with open_to_read(Path(path)) as file:
+        with open_to_read(Path(path), as_stream=True) as file:
             return file.read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}): check the file") from error
@@ -39,7 +39,7 @@ def parse_json(path: str | Path, text: bytes) -> Any:
         return value
 
     if not text.strip():
-        raise InputError(f"{path}: is empty, expected JSON")
+        raise InputError(f"{path}: is empty, expected JSON: write it again")
     try:
         return json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:

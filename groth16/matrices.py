@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groth16.container import open_to_read
 from groth16.limbs import first_not_below
+from groth16.opening import open_to_read
 from groth16.r1cs import Csr
 from groth16.zkey import COEFFICIENT_BYTES, KeyHeader, read_header
 from kernels.cpu.vectors import from_montgomery

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,8 @@ from groth16.errors import InputError
 from groth16.temporary import create, remove_leftovers
 
 _STDOUT = 1
+_READER_WITHIN_S = 5.0
+_LOOK_EVERY_S = 0.02
 
 
 @contextmanager
@@ -23,7 +27,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
     Where `path` is a link, the file that it leads to is replaced. What is no regular file (a device, a pipe)
     and what stdout leads to keep their place: they are written as the block goes.
-    Raises InputError if the folder is missing or cannot be written, or the disk is full.
+    Raises InputError if the folder is missing or cannot be written, the disk is full, or nobody reads a pipe.
     """
     path = Path(path)
     try:
@@ -38,8 +42,28 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _in_place(path: Path) -> Iterator[BinaryIO]:
     # Stdout as it is open, not opened anew: a file keeps what others wrote, and they go on after it.
-    with os.fdopen(os.dup(_STDOUT), "wb") if is_stdout(path) else path.open("ab") as file:
+    descriptor = os.dup(_STDOUT) if is_stdout(path) else _open_for_a_reader(path)
+    with os.fdopen(descriptor, "wb") as file:
         yield file
+
+
+def _open_for_a_reader(path: Path) -> int:
+    """Open what keeps its place. A named pipe's reader may be just starting, and has seconds for that."""
+    give_up_s = time.monotonic() + _READER_WITHIN_S
+    while True:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO or not path.is_fifo():
+                raise
+            if time.monotonic() > give_up_s:
+                raise InputError(
+                    f"{path}: is a named pipe that nobody reads; start its reader before, or name a file"
+                ) from error
+            time.sleep(_LOOK_EVERY_S)
+        else:
+            os.set_blocking(descriptor, True)
+            return descriptor
 
 
 @contextmanager

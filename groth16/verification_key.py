@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,11 @@ def read_verification_key(path: str | Path) -> VerificationKey:
 
     Raises InputError, naming file and part, for a missing or malformed part or a point not in its group.
     """
-    value = read_json(path)
+    return parse_verification_key(path, read_json(path))
+
+
+def parse_verification_key(path: str | Path, value: Any) -> VerificationKey:
+    """The key in JSON that was read from `path`. Raises as `read_verification_key`."""
     curve = pj.parse_head(path, value, ("nPublic", *_JSON_NAMES.values(), "IC"))
     points = {
         name: pj.parse_point(group, value[_JSON_NAMES[name]], f"{path}: {_JSON_NAMES[name]}")

@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groth16.container import Container, open_to_read, read_container
+from groth16.container import Container, read_container
 from groth16.container_writer import payload, write_container
 from groth16.errors import InputError
 from groth16.limbs import first_not_below, scalar_field_in_head
+from groth16.opening import open_to_read
 from kernels.fields import Curve
 
 _FIRST_BYTES = 64

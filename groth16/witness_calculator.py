@@ -15,9 +15,9 @@ import numpy as np
 import wasmtime
 from numpy.typing import NDArray
 
-from groth16.container import open_to_read
 from groth16.errors import InputError
 from groth16.inputs import flatten, memory_bytes
+from groth16.opening import open_to_read
 from groth16.witness import Witness
 from kernels.fields import Curve, curve_of_scalar_modulus
 from kernels.meter import holding_bytes

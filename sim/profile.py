@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from config.files import read_text
 from sim.errors import SimError
 
 Stage = Literal["load", "synthesize", "prove", "verify"]
@@ -76,7 +77,7 @@ def load_profile(path: Path | None = None) -> MachineProfile:
     """Read a profile's TOML file, or the bundled one. Raises SimError for one that cannot be used."""
     path = path or DEFAULT_PROFILE
     try:
-        return MachineProfile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return MachineProfile.model_validate(tomllib.loads(read_text(path)))
     except OSError as error:
         raise SimError(
             f"{path}: cannot be read: {error.strerror}; give a profile as {DEFAULT_PROFILE}"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import examples
-from tests.cli.conftest import CUZK, Cuzk, refused
+from tests.cli.conftest import CUZK, Cuzk, Files, refused
 
 ROOT = Path(__file__).parents[2]
 BUNDLED = examples.CIRCUITS["multiplier"]
@@ -83,7 +83,6 @@ def test_refused_files(cuzk: Cuzk, tmp_path: Path, command: str, content: bytes 
         ["vkey", "no"],
         ["verify", BUNDLED.inputs, BUNDLED.inputs, "no"],
         ["verify", "no", BUNDLED.inputs, "no", "not", "none"],
-        ["verify", BUNDLED.inputs, BUNDLED.inputs.parent, BUNDLED.inputs],
     ],
 )
 def test_missing_files_are_refused_before_anything_slow(tmp_path: Path, command: list[object]) -> None:
@@ -102,10 +101,72 @@ def test_missing_files_are_refused_before_anything_slow(tmp_path: Path, command:
     )
     assert (done.returncode, done.stdout) == (2, "\n")
     (line,) = done.stderr.splitlines()
-    missing = {name for name in command if str(name).startswith("no")} or {BUNDLED.inputs.parent}
+    missing = {name for name in command if str(name).startswith("no")}
     assert line.count("cannot be read") == len(missing)
     assert all(f"{name}: cannot be read" in line for name in missing)
     assert "check the path" in line
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["prove", "BAD", BUNDLED.inputs], "file"),
+        (["prove", BUNDLED.r1cs, "BAD"], "file"),
+        (["prove", BUNDLED.r1cs, "BAD", "--wasm", BUNDLED.wasm], "stream"),
+        (["prove", BUNDLED.r1cs, BUNDLED.inputs, "--wasm", "BAD"], "file"),
+        (["prove", BUNDLED.r1cs, BUNDLED.inputs, "--r1cs", "BAD"], "file"),
+        (["setup", "BAD", "-o", "c.zkey"], "file"),
+        (["vkey", "BAD"], "file"),
+        (["verify", "BAD", BUNDLED.inputs, BUNDLED.inputs], "stream"),
+        (["verify", BUNDLED.inputs, "BAD", BUNDLED.inputs], "stream"),
+        (["verify", BUNDLED.inputs, BUNDLED.inputs, "BAD"], "stream"),
+    ],
+)
+def test_named_pipes_and_folders_are_refused(
+    cuzk: Cuzk, tmp_path: Path, command: list[object], expected: str
+) -> None:
+    bad = tmp_path / "bad"
+    arguments = [bad if each == "BAD" else each for each in command]
+    os.mkfifo(bad)
+    said = f"cuzk: {bad}: is a named pipe; expected a regular file"
+    if expected == "stream":
+        said += ", or - for the standard input"
+    assert refused(cuzk(*arguments, cwd=tmp_path)) == said
+    bad.unlink()
+    bad.mkdir()
+    said = f"cuzk: {bad}: is a folder, expected a file: name a file in it"
+    assert refused(cuzk(*arguments, cwd=tmp_path)) == said
+
+
+@pytest.mark.parametrize("key", ["zkey", "wasm", "inputs", "r1cs", "witness", ""])
+def test_a_named_pipe_in_the_settings_or_in_their_place_is_refused(
+    cuzk: Cuzk, files: Files, tmp_path: Path, key: str
+) -> None:
+    os.mkfifo(tmp_path / "bad")
+    paths = {"zkey": files.zkey, "wasm": files.wasm, "inputs": files.inputs, "r1cs": files.r1cs}
+    if key == "witness":
+        paths = {"zkey": files.zkey}
+    paths[key] = tmp_path / "bad"
+    (tmp_path / "own.toml").write_text(
+        "\n".join(["[circuits.own]", *(f"{each} = '{path}'" for each, path in paths.items() if each)])
+    )
+    config = tmp_path / ("own.toml" if key else "bad")
+    environment = {**os.environ, "CUZK_HOME": str(tmp_path / "home")}
+    done = cuzk("bench", "batch", "-t", "own", "--config", config, env=environment)
+    assert f"{tmp_path / 'bad'}: is a named pipe" in refused(done)
+
+
+def test_what_is_read_as_a_stream_may_come_from_a_pipe(files: Files, tmp_path: Path) -> None:
+    script = (
+        f"{CUZK} verify <(cat {files.vkey}) <(cat {files.public}) <(cat {files.proof}) && "
+        f"cat {files.vkey} | {CUZK} verify - {files.public} {files.proof} && "
+        f"{CUZK} prove {files.zkey} <(cat {files.inputs}) --wasm {files.wasm}"
+    )
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("OK\nOK\n")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pydantic_core import PydanticSerializationError
 
 from cli.interrupts import is_interrupt
 from cli.main import cli, main
+from tests.cli.conftest import Files
 
 ROOT = Path(__file__).parents[2]
 
@@ -98,3 +100,32 @@ def test_a_signal_while_a_library_works_ends_with_130(number: signal.Signals) ->
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.strip()) == (130, "cuzk: interrupted")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_prove_ends_though_its_worker_is_stuck_in_a_system_call(
+    files: Files, tmp_path: Path, number: signal.Signals
+) -> None:
+    code = (
+        "import os, sys, cli.main as m, engine.circuit as c\n"
+        "def stuck(_):\n"
+        "    os.mkfifo('pipe'); print('stuck', flush=True); open('pipe')\n"
+        "c.read_inputs = stuck\n"
+        "m.main()"
+    )
+    arguments = ["prove", files.zkey, files.inputs, "--wasm", files.wasm]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "stuck\n"
+    process.send_signal(number)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint.splitlines()[-1].startswith("cuzk: interrupted; ended without waiting")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config import ConfigError, format_size, parse_duration, parse_size
+from config import ConfigError, format_size, format_size_up, parse_duration, parse_size
 
 BYTES = st.integers(0, 2**63 - 1)
 
@@ -99,3 +99,12 @@ def test_a_duration_beyond_a_century_is_refused() -> None:
 def test_parts_of_a_duration_add_up(hours: int, minutes: int, seconds: int) -> None:
     hours %= 800_000
     assert parse_duration(f"{hours}h{minutes}m{seconds}s") == hours * 3600 + minutes * 60 + seconds
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "text"),
+    [(0, "0B"), (10239, "10239B"), (26_220_032, "26MiB"), (26 << 20, "26MiB"), (1288490189, "1229MiB")],
+)
+def test_a_size_rounded_up_is_never_less(size_bytes: int, text: str) -> None:
+    assert format_size_up(size_bytes) == text
+    assert parse_size(text) >= size_bytes

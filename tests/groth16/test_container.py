@@ -60,7 +60,7 @@ def test_reading_beyond_a_section_is_refused(good: Path) -> None:
 
 def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     refuses(read, tmp_path / "missing", "cannot be read")
-    refuses(read, tmp_path, "cannot be read")
+    refuses(read, tmp_path, "is a folder, expected a file")
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,6 @@ def test_aligned_writing_puts_every_payload_on_64_bytes(
 def test_a_pipe_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    writer = os.open(path, os.O_RDWR)  # so that opening it once more does not wait for one
-    refuses(lambda path: read_container(path, "zkey", 1, {}), path, "is a pipe, expected a file")
-    os.close(writer)
+    refuses(
+        lambda path: read_container(path, "zkey", 1, {}), path, "is a named pipe; expected a regular file$"
+    )
