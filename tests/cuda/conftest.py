@@ -18,17 +18,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")  # words wrap
 
 
-STACKS_BYTES = 256 << 20  # the driver makes room for kernels' stacks, and takes it back, as it likes
+def arrays_left() -> int:
+    """How many arrays of this process lie in the device's memory.
 
-
-def what_is_left() -> tuple[int, int]:
-    """How many arrays lie in the device's memory, of anybody in this process, and how many bytes are free."""
+    Its free bytes tell less: the driver makes room for kernels' stacks and takes it back, and others use it.
+    """
     from kernels.cuda.device import Device
 
     with Device(0).active():
         gc.collect()
-        free_bytes = Device(0).free_bytes()
-        return len(cuda.current_context().memory_manager.allocations), free_bytes
+        Device(0).free_bytes()
+        return len(cuda.current_context().memory_manager.allocations)
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ from kernels.cuda.errors import OutOfDeviceMemory
 from kernels.cuda.transfer import new_array
 from kernels.parallel import Stopped, serial
 from policy import Device
-from tests.cuda.conftest import SIMULATED, STACKS_BYTES, what_is_left
+from tests.cuda.conftest import SIMULATED, arrays_left
 from tests.engine.support import CONFIG, Rows, limits_for
 from tests.groth16 import oracle, proving
 
@@ -271,9 +271,8 @@ def test_nothing_is_left_of_a_hundred_proofs(spec: CircuitSpec, tmp_path: Path) 
                 ids = [running.submit(ProofRequest(spec, name, tmp_path / name)) for name in names]
                 for proof_id in ids:
                     await running.result(proof_id)
-                left.append(what_is_left())
-            assert left[1][0] == left[2][0]
-            assert abs(left[1][1] - left[2][1]) <= STACKS_BYTES
+                left.append(arrays_left())
+            assert left[1] == left[2]
 
     asyncio.run(steps())
 
