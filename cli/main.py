@@ -23,7 +23,7 @@ from cli.interrupts import is_interrupt
 from cli.prove import prove
 from cli.setup import setup
 from cli.sim import sim
-from cli.streams import lead_nowhere, replace_missing
+from cli.streams import lead_nowhere, outlive_readers, replace_missing
 from cli.torture import torture
 from cli.ui import ui
 from cli.verify import verify
@@ -70,6 +70,7 @@ for command in (prove, verify, setup, vkey, bench, sim, capacity, torture, histo
 def main() -> None:
     """Run the command line; the process ends with 0, 1 (a check failed), 2 (bad input) or 130."""
     replace_missing()
+    outlive_readers()
     signal.signal(signal.SIGTERM, _interrupt)
     end_soon_after_a_signal()
     try:
@@ -78,10 +79,6 @@ def main() -> None:
         _end(error.format_message(), error.exit_code)
     except KeyboardInterrupt:
         _end("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output is gone; what was asked for is done or undone already.
-        lead_nowhere(sys.stdout.fileno())
-        sys.exit(1)
     except (Exception, BaseExceptionGroup) as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             lead_nowhere(sys.stdout.fileno())  # or its rest would fail once more as the process ends

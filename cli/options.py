@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 
 import click
 
-from cli.streams import lead_nowhere
 from config.bounds import MOST, MOST_PROOFS
 from groth16.errors import InputError
 from groth16.opening import refusal_of_kind
@@ -124,14 +123,8 @@ def available_cores() -> int:
 
 
 def say(message: str) -> None:
-    """A line for the person at the terminal: to stderr, so that stdout stays the result's.
-
-    Where nobody reads it any more, work goes on without words.
-    """
-    try:
-        print(message, file=sys.stderr, flush=True)
-    except BrokenPipeError:
-        lead_nowhere(sys.stderr.fileno())
+    """A line for the person at the terminal: to stderr, so that stdout stays the result's."""
+    print(message, file=sys.stderr, flush=True)
 
 
 def conclude(result: str, *written: Path) -> None:

@@ -12,17 +12,28 @@ from cli.options import INPUT_FILE, batch_options, program, say
 if TYPE_CHECKING:
     from flows.batch import BatchParameters
 
+_POLICY = "budget"
+
 
 @click.group()
 def sim() -> None:
     """Simulate batches under the very policy that real ones run under."""
 
 
+def _check_policy(_context: click.Context, _option: click.Parameter, policy: str) -> str:
+    if policy != _POLICY:  # importing takes long, and the default is right
+        from sim import fixed_at_once
+
+        fixed_at_once(policy)
+    return policy
+
+
 @sim.command(short_help="Simulate a batch and print the table of a real one.")
 @batch_options
 @click.option(
     "--policy",
-    default="budget",
+    default=_POLICY,
+    callback=_check_policy,
     show_default=True,
     metavar="POLICY",
     help='Admission: "budget", or "fixed:N".',

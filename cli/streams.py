@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 STREAMS = {1: "stdout", 2: "stderr"}
 
@@ -17,6 +22,31 @@ def replace_missing() -> None:
         if getattr(sys, name) is None:
             lead_nowhere(descriptor)
             setattr(sys, name, os.fdopen(descriptor, "w", encoding="utf-8", closefd=False))
+
+
+def outlive_readers() -> None:
+    """Work goes on without words where nobody reads a stream any more, and the status tells of the work."""
+    if sys.stdout is sys.__stdout__:  # not where a test or a program reads it within the process
+        sys.stdout = _outliving(sys.stdout)
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = _outliving(sys.stderr)
+
+
+def _outliving(stream: TextIO) -> TextIO:
+    stream.flush()
+    raw = _OutlivingFile(stream.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=stream.line_buffering
+    )
+
+
+class _OutlivingFile(io.FileIO):
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            lead_nowhere(self.fileno())
+            return super().write(data)
 
 
 def lead_nowhere(descriptor: int) -> None:

@@ -166,11 +166,15 @@ class Engine:
         self._proof(proof_id)
         self._executor.dispatcher.send(Cancel(proof_id))
 
+    def has_ended(self, proof_id: str) -> bool:
+        """Whether the proof is made, has failed or was cancelled."""
+        return self._proof(proof_id).progress.ended
+
     def explain(self, proof_id: str, partition: int = 0) -> str:
         """One sentence: what the partition does or waits for."""
         proof = self._proof(proof_id)
         if proof.progress.ended:
-            return f"{proof.name} has ended"
+            return f"{PartitionId(proof_id, partition)} has ended"
         return self._executor.explain(PartitionId(proof_id, partition))
 
     @property

@@ -50,6 +50,8 @@ class KeptFiles:
         if self.limit_bytes <= 0:
             return False
         if not path.is_file():  # a pipe would be waited for
+            if os.path.lexists(path) and not path.is_dir():
+                _warn_once(path, "is no regular file; it is made again")
             return False
         with suppress(OSError):  # perhaps it is read-only
             os.utime(path)
@@ -64,7 +66,8 @@ class KeptFiles:
             return
         try:
             self._make_room(size_bytes)
-            _make_way(self.folder / name)
+            if not _make_way(self.folder / name):
+                return
             write(self.folder / name)
         except (OSError, InputError) as error:
             self._warn(error.strerror if isinstance(error, OSError) else error)
@@ -85,17 +88,23 @@ class KeptFiles:
             excess_bytes -= size
 
     def _warn(self, why: object) -> None:
-        if self.folder not in _warned:
-            _warned.add(self.folder)
-            log.warning("%s: nothing can be kept there (%s), so every run makes it again", self.folder, why)
+        _warn_once(self.folder, f"nothing can be kept there ({why}), so every run makes it again")
 
 
-def _make_way(path: Path) -> None:
-    """Remove what has a file's name and is none. Raises InputError for a folder, which may hold something."""
+def _make_way(path: Path) -> bool:
+    """Remove what has a file's name and is none; False for a folder, which may hold something."""
     if path.is_dir():
-        raise InputError(f"{path.name} is a folder: delete it")
+        _warn_once(path, "is a folder, so every run makes the file again; delete it")
+        return False
     if not path.is_file():
         path.unlink(missing_ok=True)
+    return True
+
+
+def _warn_once(path: Path, what: str) -> None:
+    if path not in _warned:
+        _warned.add(path)
+        log.warning("%s: %s", path, what)
 
 
 NONE = KeptFiles(Path(), 0)

@@ -52,7 +52,7 @@ class Ledger:
     """
 
     def __init__(self, path: Path, name: str, budget_bytes: int) -> None:
-        self.path = path
+        self.path = Path(os.path.realpath(path))  # where links lead, for all processes alike
         self._key = secrets.token_hex(8)
         self._account = Account(os.getpid(), started(os.getpid()), name, budget_bytes)
 
@@ -159,6 +159,8 @@ def _lock(descriptor: int, lock_path: Path) -> None:
 
 
 def _read(path: Path) -> Book:
+    if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe would be waited for
+        raise _unusable(path, EngineError("it is no regular file"))
     try:
         text = path.read_text()
     except FileNotFoundError:

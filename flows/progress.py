@@ -59,9 +59,12 @@ class Progress:
 
     def word(self) -> str:
         """One line: how many are proved, and what the oldest of the others do."""
-        words = [f"{self.proved} of {self.count} proved"]
-        for proof_id, name in list(self._names.items())[:PROOFS_IN_A_WORD]:
-            _, _, does = engine.current().explain(proof_id).partition(" ")  # after the partition's id
+        current, words = engine.current(), [f"{self.proved} of {self.count} proved"]
+        under_way = [each for each in self._names.items() if not current.has_ended(each[0])]
+        if recorded := len(self._names) - len(under_way):  # Prefect's tasks end a little later
+            words.append(f"{recorded} more at their end, being recorded")
+        for proof_id, name in under_way[:PROOFS_IN_A_WORD]:
+            _, _, does = current.explain(proof_id).partition(" ")  # after the partition's id
             words.append(f"{name} {does}")
-        more = len(self._names) - PROOFS_IN_A_WORD
+        more = len(under_way) - PROOFS_IN_A_WORD
         return "; ".join([*words, f"and {more} more"] if more > 0 else words)

@@ -4,7 +4,7 @@ Time is simulated and never the wall clock's; the same inputs and seed give the 
 """
 
 from sim.errors import SimError
-from sim.kinds import BUDGET, policy_of
+from sim.kinds import BUDGET, fixed_at_once, policy_of
 from sim.machine import LogEntry, SimulatedMachine
 from sim.observe import observed_times, with_history
 from sim.profile import MachineProfile, ObservedTimes, load_profile
@@ -27,6 +27,7 @@ __all__ = [
     "SimulatedMachine",
     "SimulatedRun",
     "first_difference",
+    "fixed_at_once",
     "load_profile",
     "observed_times",
     "policy_of",

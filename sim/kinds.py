@@ -8,9 +8,15 @@ BUDGET = "budget"
 
 def policy_of(kind: str, limits: Limits) -> Policy:
     """ "budget", or "fixed:N" for N partitions at once. Raises SimError for anything else."""
-    name, _, number = kind.partition(":")
+    at_once = fixed_at_once(kind)
+    return BudgetPolicy(limits) if at_once is None else FixedConcurrency(limits, at_once)
+
+
+def fixed_at_once(kind: str) -> int | None:
+    """The N of "fixed:N", None for "budget". Raises SimError for anything else."""
     if kind == BUDGET:
-        return BudgetPolicy(limits)
+        return None
+    name, _, number = kind.partition(":")
     if name == "fixed" and number.isdecimal() and int(number) > 0:
-        return FixedConcurrency(limits, int(number))
+        return int(number)
     raise SimError(f'policy {kind!r}: expected "budget", or "fixed:N" for N partitions at once')

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.history.options import opened
-from cli.options import OUTPUT_FILE, json_option
+from cli.options import OUTPUT_FILE, conclude, json_option
+from groth16.output import check_outputs, replacing
 
 if TYPE_CHECKING:
     from cli.history.options import Place
@@ -29,6 +30,7 @@ def show(place: Place, run: str, list_all: bool, page: Path | None, as_json: boo
     from cli.table import MOST_LISTED, print_run, run_values
     from db import find_run, show_run
 
+    check_outputs([page] if page is not None else [], [])
     with opened(place) as history:
         detail = show_run(history, find_run(history, run).id)
         if page is not None:
@@ -66,15 +68,10 @@ def _print_plots(history: History, detail: RunDetail, whole: bool) -> None:
 
 def _write_page(history: History, detail: RunDetail, page: Path) -> None:
     from cli.history.page import html_page
-    from db import HistoryError, memory_samples, stage_spans
+    from db import memory_samples, stage_spans
 
     run_id = detail.run.id
     text = html_page(detail, stage_spans(history, run_id), memory_samples(history, run_id))
-    unfinished = page.with_name(f".{page.name}.unfinished")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(page)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise HistoryError(f"{page}: cannot be written: {error.strerror}; choose another place") from error
-    print(page)
+    with replacing(page) as file:
+        file.write(text.encode())
+    conclude(str(page), page)

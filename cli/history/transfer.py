@@ -35,7 +35,7 @@ def export(place: Place, target: Path, kind: str, where: Filter) -> None:
     from db import HistoryError
     from db.export import export_lines, export_views
 
-    if target.exists():
+    if target.exists() or target.is_symlink():
         raise HistoryError(f"{target}: is there already; choose another name, or remove it")
     with opened(place) as history:
         runs = export_lines(history, target, where) if kind == "json" else None

@@ -43,6 +43,7 @@ def test_an_empty_choice_of_kernels_is_none(cuzk: Cuzk) -> None:
         (["bench", "batch", "-t", "multiplier", "--budget", "0"], "expected a size above zero"),
         (["sim", "run", "-t", "multiplier", "--budget", "0"], "expected a size above zero"),
         (["bench", "batch", "-t", "merkle", "--config", "no.toml"], "no.toml"),
+        (["sim", "run", "-t", "multiplier", "--policy", "fixed:0"], "policy 'fixed:0': expected"),
         (["history", "show", "nothing"], "no run"),
         (["history", "stast"], "did you mean 'stats'"),
         (["history", "prune", "--keep", "for ever"], "expected how long ago, as 7d"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -153,6 +154,16 @@ def test_a_run_is_drawn(ask: Ask, path: Path, tmp_path: Path) -> None:
     assert sum("█" in line for line in lines) > 3
     assert ask("show", first, "--html", tmp_path / "p.html").output.strip() == str(tmp_path / "p.html")
     page = (tmp_path / "p.html").read_text()
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to("linked.html")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for special in (link, pipe):
+        ask("show", first, "--html", special)
+    os.close(reader)
+    assert (tmp_path / "linked.html").read_text() == page
+    assert link.is_symlink()
+    assert pipe.is_fifo()
     bars = re.findall(r'<rect class="prove".*?</rect>', page)
     assert len(bars) == 5
     for drawing in re.findall(r"<svg.*?</svg>", page, re.DOTALL):

@@ -41,6 +41,30 @@ def test_no_file_gets_the_descriptor_of_a_missing_stream(tmp_path: Path, closed:
     assert int(written.read_text()) > 2
 
 
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+@pytest.mark.parametrize(("failed", "status"), [(False, 0), (True, 1)])
+def test_the_status_tells_of_the_work_where_a_reader_has_gone(closed: str, failed: bool, status: int) -> None:
+    code = (
+        "import sys, click; import cli.main as m\n"
+        "def work():\n"
+        f"    print('x' * 100_000, file=sys.{closed}, flush=True); print('more', file=sys.{closed})\n"
+        f"    sys.exit({int(failed)})\n"
+        "m.cli.add_command(click.Command('work', callback=work)); sys.argv = ['cuzk', 'work']; m.main()"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, closed: writer}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, **streams)
+    os.close(writer)
+    assert (done.returncode, done.stdout or b"", done.stderr or b"") == (status, b"", b"")
+
+
+def test_a_closed_pipe_leaves_a_command_its_status() -> None:
+    command = f"set -o pipefail; {CUZK} --help | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_an_error_ends_as_ever_without_a_stderr() -> None:
     done = subprocess.run(f"{CUZK} prvoe 2>&-", shell=True, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (2, b"")

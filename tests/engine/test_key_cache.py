@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import key_cache
+from engine import kept_files, key_cache
 from engine.kept_files import NONE, KeptFiles
 from engine.key_cache import KeyCache, content_hash
 from engine.key_notes import keeps_table
@@ -156,8 +156,12 @@ def test_a_note_that_is_not_the_keys_own_is_made_again(
     assert calls.taken() == []
 
 
-def test_a_pipe_in_a_files_place_is_replaced_and_a_folder_costs_a_warning(
-    zkey: Path, files: KeptFiles, calls: Calls, caplog: pytest.LogCaptureFixture
+def test_what_is_no_file_costs_a_warning_each_and_a_pipe_is_replaced(
+    zkey: Path,
+    files: KeptFiles,
+    calls: Calls,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     expected = load(zkey, files).b.unit_columns.tolist()
     for path in files.folder.iterdir():
@@ -166,14 +170,18 @@ def test_a_pipe_in_a_files_place_is_replaced_and_a_folder_costs_a_warning(
     calls.taken()
     load(zkey, files)
     assert calls.taken() == ["content_hash", "check_points", "read_matrices"]
+    kept = sorted(map(str, files.folder.iterdir()))
+    assert sorted(record.message.split(": ")[0] for record in caplog.records) == kept
+    caplog.clear()
+    monkeypatch.setattr(kept_files, "_warned", set())
     assert all(path.is_file() for path in files.folder.iterdir())
     for path in files.folder.iterdir():
         path.unlink()
         path.mkdir()
     for _ in range(2):
         assert load(zkey, files).b.unit_columns.tolist() == expected
-    (record,) = caplog.records
-    assert "is a folder: delete it" in record.message
+    assert sorted(record.message.split(": ")[0] for record in caplog.records) == kept
+    assert all("is a folder" in record.message for record in caplog.records)
 
 
 def test_a_table_is_made_once_and_again_where_its_file_is_damaged(

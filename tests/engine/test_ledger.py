@@ -129,6 +129,18 @@ def test_a_file_that_is_no_ledger_is_refused_by_name(path: Path, text: str) -> N
     assert path.read_text() == text
 
 
+def test_a_link_is_the_ledger_that_it_leads_to_and_a_pipe_is_none(path: Path, tmp_path: Path) -> None:
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(path)
+    Ledger(path, "a", 100).ask(60, 60)
+    Ledger(link, "b", 100).ask(30, 30)
+    assert link.is_symlink()
+    assert len(json.loads(path.read_text())["accounts"]) == 2
+    os.mkfifo(pipe)
+    with pytest.raises(EngineError, match="no regular file"):
+        Ledger(pipe, "c", 100).check()
+
+
 def test_a_folder_that_cannot_be_made_is_refused_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(EngineError, match=r"set memory\.ledger to a file that can be written, or to \"off\""):

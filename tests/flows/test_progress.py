@@ -18,6 +18,9 @@ class Explaining:
 
     does: dict[str, str]
 
+    def has_ended(self, proof_id: str) -> bool:
+        return proof_id not in self.does
+
     def explain(self, proof_id: str) -> str:
         return f"{proof_id}[0] {self.does[proof_id]}"
 
@@ -51,6 +54,13 @@ def test_a_word_tells_what_the_oldest_do_and_how_many_more_there_are(told: list[
     assert progress.word() == f"0 of 9 proved; {three}"
     progress.submitted("d4", "merkle #4")
     assert progress.word() == f"0 of 9 proved; {three}; and 1 more"
+
+
+def test_what_has_ended_is_not_under_way(told: list[str]) -> None:  # noqa: ARG001 for the engine
+    progress = Progress(9)
+    for number, proof_id in enumerate(("ended", "ended too", "a1"), 1):
+        progress.submitted(proof_id, f"merkle #{number}")
+    assert progress.word() == "0 of 9 proved; 2 more at their end, being recorded; merkle #3 is proving"
 
 
 def test_words_come_by_themselves_until_the_block_ends(
