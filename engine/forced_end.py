@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
+    from types import FrameType
 
 END_WITHIN_S = 4.0
 INTERRUPTED = 130
@@ -29,10 +30,15 @@ def end_soon_after_a_signal() -> None:
     call that none interrupts, as for a file on a dead network mount. An event loop that handles signals
     itself takes over, with `end_unless_closed_soon`.
     """
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(reader,), name="signals", daemon=True).start()
+    threading.Thread(target=_watch, args=(_pipe_of_signals(),), name="signals", daemon=True).start()
+
+
+def end_at_the_next_signal() -> None:
+    """End the process by force at the next SIGINT or SIGTERM, with a word. In the main thread only."""
+    reader = _pipe_of_signals()
+    for number in STOPPING:
+        signal.signal(number, _leave_to_the_thread)
+    threading.Thread(target=_end_when_told, args=(reader,), name="signals", daemon=True).start()
 
 
 def end_unless_closed_soon(loop: AbstractEventLoop) -> None:
@@ -44,6 +50,23 @@ def end_unless_closed_soon(loop: AbstractEventLoop) -> None:
             _end()
 
     threading.Thread(target=look, name="signals", daemon=True).start()
+
+
+def _pipe_of_signals() -> int:
+    """Where each signal is a byte from now on, also while the main thread does not come to handle it."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    return reader
+
+
+def _leave_to_the_thread(_signal: int, _frame: FrameType | None) -> None:
+    """A handler of ours must be there for a signal to reach the pipe."""
+
+
+def _end_when_told(reader: int) -> None:
+    _wait_for_signal(reader, None)
+    _end()
 
 
 def _watch(reader: int) -> None:

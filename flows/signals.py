@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.forced_end import STOPPING, end_unless_closed_soon
+from engine.forced_end import STOPPING, end_at_the_next_signal, end_unless_closed_soon
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def cancelled_by_signals() -> Iterator[None]:
         end_unless_closed_soon(loop)
         for number in STOPPING:
             loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_DFL)
+        end_at_the_next_signal()
 
     for number in STOPPING:
         loop.add_signal_handler(number, stop)
