@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,9 +14,13 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from db.errors import HistoryError
 
+_log = logging.getLogger("cuzk.history")
+
 BUSY_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_S = 10
 _WRITES = "history_writes"
+_LOCK_TIMEOUT_S = "history_lock_timeout_s"
+_LOOK_S, _SAY_AFTER_S = 0.5, 3.0  # a wait in pieces can be interrupted, and told of
 _AUTOCOMMIT = "AUTOCOMMIT"
 
 
@@ -76,6 +81,11 @@ _POSTGRESQL_ARGS = {
 }
 
 
+def impatient(engine: Engine, timeout_s: float) -> Engine:
+    """The same engine, whose transactions wait no longer than that for another process's lock on SQLite."""
+    return engine.execution_options(**{_LOCK_TIMEOUT_S: timeout_s})
+
+
 @contextmanager
 def write_transaction(engine: Engine) -> Iterator[Connection]:
     """A connection in a transaction that is committed at the end, or rolled back by an exception.
@@ -131,5 +141,48 @@ def _begin_sqlite(connection: Connection) -> None:
     options = connection.get_execution_options()
     if options.get("isolation_level") == _AUTOCOMMIT:
         return
-    writes = options.get(_WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    begin = "BEGIN IMMEDIATE" if options.get(_WRITES, False) else "BEGIN"
+    timeout_s = min(options.get(_LOCK_TIMEOUT_S, BUSY_TIMEOUT_S), BUSY_TIMEOUT_S)
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    wait = LockWait(connection.engine.url.database or "", timeout_s)
+    driver.execute(f"PRAGMA busy_timeout = {round(1000 * min(timeout_s, _LOOK_S))}")
+    try:
+        while _is_kept_waiting(driver, begin) and not wait.is_over():
+            pass
+        if not driver.in_transaction:
+            connection.exec_driver_sql(begin)  # fails once more, as the caller knows it
+    finally:
+        driver.execute(f"PRAGMA busy_timeout = {round(1000 * BUSY_TIMEOUT_S)}")
+
+
+def _is_kept_waiting(driver: sqlite3.Connection, begin: str) -> bool:
+    """Begin, unless another process holds the file locked, or it fails otherwise."""
+    try:
+        driver.execute(begin)
+    except sqlite3.Error as error:
+        return is_locked(error)
+    return False
+
+
+def is_locked(error: sqlite3.Error) -> bool:
+    """Whether another process holds the file locked."""
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
+class LockWait:
+    """A wait for the lock on the SQLite file at `address`; one that is long is told of, once."""
+
+    def __init__(self, address: str, timeout_s: float) -> None:
+        self._address, self._timeout_s = address, timeout_s
+        self._since_s = time.monotonic()
+        self._told = False
+
+    def is_over(self) -> bool:
+        """Whether it has taken too long."""
+        waited_s = time.monotonic() - self._since_s
+        if waited_s >= _SAY_AFTER_S and not self._told:
+            self._told = True
+            what = "waiting for another process that holds %s locked, %.0f s so far; given up after %.0f s"
+            _log.warning(what, self._address, waited_s, self._timeout_s)
+        return waited_s >= self._timeout_s

@@ -13,7 +13,7 @@ from sqlalchemy import URL, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from db.connect import CHOOSE_ANOTHER, FREE_SPACE, connect, parse_address, reason, remedy, shown
+from db.connect import CHOOSE_ANOTHER, FREE_SPACE, connect, impatient, parse_address, reason, remedy, shown
 from db.digest import digest
 from db.errors import HistoryError, NoHistory
 from db.hiding import Kind, hider
@@ -22,6 +22,8 @@ from db.packing import pack_ended_runs
 from db.schema import bring_to_head
 from db.spool import Spool, import_left
 from db.writer import HistoryWriter
+
+_LOCK_TIMEOUT_S = 0.25  # of what can be done later as well
 
 
 class History:
@@ -55,7 +57,9 @@ class History:
     def writer(self) -> HistoryWriter:
         """A new writer with its own thread; close it before the history."""
         self._written = True
-        return HistoryWriter(self.engine, self.address, Spool(self.spool), self._hide)
+        return HistoryWriter(
+            impatient(self.engine, _LOCK_TIMEOUT_S), self.address, Spool(self.spool), self._hide
+        )
 
     def close_interrupted(self) -> list[str]:
         """Close the runs of this host whose process has died, as opening does, and return their ids."""
@@ -64,7 +68,7 @@ class History:
     def pack(self) -> None:
         """Pack the runs that are over, as opening does. What cannot be done is left to the next opening."""
         with suppress(SQLAlchemyError):
-            pack_ended_runs(self.engine)
+            pack_ended_runs(impatient(self.engine, _LOCK_TIMEOUT_S))
 
     def close(self) -> None:
         """Pack the runs that were written here, and close all connections."""

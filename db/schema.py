@@ -10,7 +10,7 @@ import time
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from db.connect import BUSY_TIMEOUT_S, CHOOSE_ANOTHER, write_transaction
+from db.connect import BUSY_TIMEOUT_S, CHOOSE_ANOTHER, LockWait, is_locked, write_transaction
 from db.errors import HistoryError, NoHistory
 from db.tables import METADATA
 
@@ -98,14 +98,14 @@ def _use_write_ahead_log(engine: Engine) -> None:
 
     The switch needs the file for itself, and SQLite does not wait for that as it does elsewhere: so we do.
     """
-    deadline_s = time.monotonic() + BUSY_TIMEOUT_S
+    wait = LockWait(engine.url.database or "", BUSY_TIMEOUT_S)
     while True:
         connection = engine.raw_connection()
         try:
             connection.cursor().execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline_s:
+            if not is_locked(error) or wait.is_over():
                 raise
         finally:
             connection.close()

@@ -76,16 +76,21 @@ class HistoryWriter:
         self._put([Update(table_of(model), (key,) if isinstance(key, str) else key, values)])
 
     def flush(self, timeout_s: float = 60.0) -> bool:
-        """Wait till all taken in is written, kept or given up; False where `timeout_s` is too short."""
+        """Wait till all taken in is written, kept or given up.
+
+        False where `timeout_s` is too short, and at once where neither the database nor the spool takes it.
+        """
         with self._changed:
             target = self._wanted = self._accepted
             self._changed.notify_all()
-            return self._changed.wait_for(lambda: self._finished >= target, timeout_s)
+            self._changed.wait_for(lambda: self._finished >= target or self._in_memory, timeout_s)
+            return self._finished >= target
 
     def close(self, timeout_s: float = 60.0) -> HistoryError | None:
         """Write what is left and end the thread. May be repeated.
 
-        Returns why records were lost, or else where they are kept, if not all of them are in the database.
+        Returns why records were lost and how many, or else where they are kept, if not all of them are in the
+        database.
         """
         with self._changed:
             self._closed = True
@@ -94,7 +99,11 @@ class HistoryWriter:
         with self._changed:
             if self._finished < self._accepted:
                 self._fail(f"not written within {timeout_s:g} s", lost=self._accepted - self._finished)
-        return self.error or self._away
+        if self.error is None:
+            return self._away
+        counted = HistoryError(f"{self.error}; {self.lost:,} in all")
+        counted.__cause__ = self.error.__cause__
+        return counted
 
     def __enter__(self) -> Self:
         return self
@@ -200,7 +209,9 @@ class HistoryWriter:
 
     def _waits_in_memory(self, error: OSError) -> None:
         if not self._in_memory:
-            self._in_memory = True
+            with self._changed:
+                self._in_memory = True
+                self._changed.notify_all()
             where = f"up to {self._capacity:,} records wait in memory"
             _log.warning("%s: cannot be written either: %s; %s", self._spool.path, error.strerror, where)
 

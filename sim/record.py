@@ -53,7 +53,7 @@ def _record(run: SimulatedRun, writer: Writer, name: str, code_version: str, pro
 def _wait(writer: Writer, count: int, progress: Progress) -> None:
     """The writer's queue has an end, so wait for it now and then."""
     if not writer.flush():
-        raise SimError("the history did not take the simulated run's rows in time; try again")
+        raise SimError("the history does not take the simulated run's rows; make space for it, and try again")
     progress.recorded_rows += count
 
 

@@ -1,14 +1,16 @@
 """Addresses: what is understood, what is refused, and that no password is shown."""
 
+import logging
 import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from db import HistoryError
-from db.connect import connect, parse_address, remedy, shown
+from db.connect import connect, impatient, parse_address, remedy, shown, write_transaction
 
 
 def test_a_path_is_an_sqlite_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,3 +71,22 @@ def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         match=r"^postgresql://db/cuzk: PostgreSQL needs psycopg.*pip install 'cuzk\[postgresql\]'$",
     ):
         connect(parse_address("postgresql://db/cuzk"))
+
+
+def test_a_long_wait_for_a_lock_is_told_of_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("db.connect._LOOK_S", 0.01)
+    monkeypatch.setattr("db.connect._SAY_AFTER_S", 0.1)
+    engine = impatient(connect(parse_address(tmp_path / "h.db")), 0.5)
+    with closing(sqlite3.connect(tmp_path / "h.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(OperationalError, match="locked"), write_transaction(engine):
+            pass
+        other.execute("ROLLBACK")
+    with caplog.at_level(logging.WARNING), write_transaction(engine) as connection:
+        connection.exec_driver_sql("CREATE TABLE a (x)")
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 30_000
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said.startswith(f"waiting for another process that holds {tmp_path / 'h.db'} locked, 0 s so far")
+    engine.dispose()

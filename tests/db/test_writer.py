@@ -123,7 +123,8 @@ def test_a_row_that_is_refused_takes_no_other_with_it(
     assert error is not None
     assert error.__cause__ is not None
     ours = [record.getMessage() for record in caplog.records if record.name == "cuzk.history"]
-    assert ours == [str(error)]
+    assert str(error) == f"{ours[0]}; 3 in all"
+    assert len(ours) == 1
 
 
 @pytest.mark.parametrize(
@@ -249,3 +250,34 @@ def test_rows_may_come_as_values(history: History, run: Run) -> None:
         )
     assert [sample.reserved_bytes for sample in memory_samples(history, run.id)] == list(range(2500))
     assert writer.lost == 1
+
+
+def test_what_neither_database_nor_spool_takes_is_given_up_at_the_end(
+    file: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.writer._RETRY_WAITS_S", (0.01,))
+    monkeypatch.setattr("db.writer._PROBE_S", 3600.0)
+    file.spool.write_text("a file where the folder would be")
+    writer = file.writer()
+    with locked(file):
+        writer.insert(make_run("a"), make_run("b"))
+        assert not writer.flush(timeout_s=3600.0)
+        writer.insert(make_run("c"))
+        assert not writer.flush(timeout_s=3600.0)
+        error = str(writer.close(timeout_s=3600.0))
+    assert "database is locked, nor kept" in error
+    assert error.endswith("; 3 in all")
+
+
+def test_what_waits_in_memory_is_tried_once_more_at_the_end(
+    file: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.writer._RETRY_WAITS_S", (0.01,))
+    monkeypatch.setattr("db.writer._PROBE_S", 3600.0)
+    file.spool.write_text("a file where the folder would be")
+    writer = file.writer()
+    with locked(file):
+        writer.insert(make_run("a"))
+        assert not writer.flush(timeout_s=3600.0)
+    assert writer.close(timeout_s=3600.0) is None
+    assert names(file) == ["a"]
