@@ -76,11 +76,24 @@ def print_parts(*parts: Table | Text | str) -> None:
     terminal = console()
     with terminal.capture() as captured:
         for part in parts:
-            terminal.print(part, soft_wrap=not isinstance(part, Table))
+            as_it_is = Text(printable(part)) if isinstance(part, str) else part
+            terminal.print(as_it_is, soft_wrap=not isinstance(part, Table))
     lines = captured.get().rstrip().splitlines()
     if not terminal.is_terminal:
         lines = [line.rstrip() for line in lines]
     print("\n".join(dropwhile(lambda line: not line.strip(), lines)))
+
+
+def printable(text: str) -> str:
+    r"""With what would steer a terminal written out, as \x1b."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
+class PlainTable(Table):
+    """A table whose cells are shown as they are: rich would take [words] in them for markup."""
+
+    def add_row(self, *cells: str) -> None:  # type: ignore[override]  # all that is added here
+        super().add_row(*(Text(printable(cell)) for cell in cells))
 
 
 def console() -> Console:
@@ -88,11 +101,11 @@ def console() -> Console:
     return found if found.is_terminal else Console(highlight=False, width=WIDTH_OF_A_FILE)
 
 
-def table(*columns: str, right: tuple[str, ...], **options: Any) -> Table:
+def table(*columns: str, right: tuple[str, ...], **options: Any) -> PlainTable:
     """An empty table with these columns, those of `right` set to the right."""
-    made = Table(box=SIMPLE, pad_edge=False, **options)
+    made = PlainTable(box=SIMPLE, pad_edge=False, **options)
     for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", no_wrap=True)
+        made.add_column(Text(printable(column)), justify="right" if column in right else "left", no_wrap=True)
     return made
 
 

@@ -1,14 +1,16 @@
 """Questions in SQL, which can read and not write, and answers as tables of other libraries."""
 
+import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from db.connect import reason
+from db.connect import BUSY_TIMEOUT_S, reason
 from db.errors import HistoryError
 from db.history import History
 
@@ -22,13 +24,17 @@ class Answer:
 
 
 def ask(history: History, sql: str) -> Answer:
-    """The answer to one SQL statement, in a transaction that may only read. Raises HistoryError."""
+    """The answer to one SQL statement that reads. Raises HistoryError for any other."""
     try:
-        return _ask_sqlite(history.engine, sql) if _is_sqlite(history) else _ask_server(history.engine, sql)
+        answer = _ask_sqlite(history.engine, sql) if _is_sqlite(history) else _ask_server(history.engine, sql)
     except Exception as error:
         if not (isinstance(error, DBAPIError) or _is_of_driver(history, error)):
             raise
-        raise HistoryError(f"{history.address}: {reason(error)}") from error  # type: ignore[arg-type]
+        said = f"{reason(error)}; {_EXPECTED}" if _is_denied(error) else reason(error)  # type: ignore[arg-type]
+        raise HistoryError(f"{history.address}: {said}") from error
+    if not answer.columns:
+        raise HistoryError(f"{sql!r} has no answer; {_EXPECTED}")
+    return answer
 
 
 def frame(rows: Sequence[Any]) -> Any:
@@ -50,13 +56,33 @@ def _is_of_driver(history: History, error: Exception) -> bool:
 
 
 def _ask_sqlite(engine: Engine, sql: str) -> Answer:
-    with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
-        cursor.execute("PRAGMA query_only = ON")
-        try:
-            cursor.execute(sql)  # which the driver takes one statement of
-            return _answer(cursor)
-        finally:
-            cursor.execute("PRAGMA query_only = OFF")
+    """On a connection that cannot write, nor attach another file, which would be made."""
+    path = f"{Path(engine.url.database or '').as_uri()}?mode=ro"
+    with closing(sqlite3.connect(path, uri=True, timeout=BUSY_TIMEOUT_S)) as connection:
+        connection.set_authorizer(_authorize)
+        return _answer(connection.execute(sql))  # the driver takes one statement
+
+
+def _authorize(action: int, name: str | None, *_: str | None) -> int:
+    reads = action in _READING or (action, name) in _READING_OF
+    return sqlite3.SQLITE_OK if reads else sqlite3.SQLITE_DENY
+
+
+_READING = {
+    sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE,
+}  # fmt: skip
+_PRAGMAS = (
+    "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
+    "database_list", "integrity_check", "quick_check", "foreign_key_check",
+)  # fmt: skip
+_READING_OF = {(sqlite3.SQLITE_PRAGMA, name) for name in _PRAGMAS} | {
+    (sqlite3.SQLITE_UPDATE, "sqlite_master")  # what json_each() and the like ask for as they are declared
+}
+_EXPECTED = "expected one statement that reads, as SELECT"
+
+
+def _is_denied(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH
 
 
 def _ask_server(engine: Engine, sql: str) -> Answer:

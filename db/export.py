@@ -35,20 +35,27 @@ _INTEGERS = (
 def export_lines(history: History, target: Path, where: Filter = EVERYTHING) -> int:
     """Write the runs that are over as lines, for `db.read_lines`; returns how many. Raises HistoryError."""
     with _under_another_name(target) as path:
-        return write_lines(path, rows_of_runs(history, where))
+        return _some(write_lines(path, rows_of_runs(history, where)))
 
 
 def export_views(history: History, target: Path, where: Filter = EVERYTHING, kind: str = "csv") -> int:
     """Write each view as TARGET/NAME.csv or .parquet; returns how many runs. Raises HistoryError."""
     write = {"csv": _write_csv, "parquet": _write_parquet}[kind]
+    with history.read() as session:
+        over = [Run.state != "running", *where.of_listed_runs()]
+        runs = _some(session.scalar(select(func.count()).select_from(Run).where(*over)) or 0)
     with _under_another_name(target) as folder:
         folder.mkdir()
         for name in NAMES:
             with _rows(history, name, where) as (columns, rows):
                 write(folder / f"{name}.{kind}", columns, rows)
-    with history.read() as session:
-        over = [Run.state != "running", *where.of_listed_runs()]
-        return session.scalar(select(func.count()).select_from(Run).where(*over)) or 0
+    return runs
+
+
+def _some(runs: int) -> int:
+    if runs == 0:
+        raise HistoryError("no run that is over matches; nothing is written")
+    return runs
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -35,8 +36,8 @@ def print_rows(rows: Sequence[Any], columns: Sequence[Column], as_json: bool) ->
 
 
 def print_json(value: Any) -> None:
-    """Print a JSON value; moments as UTC in ISO 8601."""
-    print(json.dumps(value, default=_plain, indent=1, allow_nan=False))
+    """Print a JSON value; moments as UTC in ISO 8601, numbers that JSON has not as "inf", "-inf", "nan"."""
+    print(json.dumps(_finite(value), default=_plain, indent=1, allow_nan=False))
 
 
 def seconds(value: float | None) -> str:
@@ -55,6 +56,14 @@ def percent(value: float) -> str:
 def local(moment: datetime) -> str:
     """A moment in the local zone."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

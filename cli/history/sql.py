@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--csv", "as_csv", is_flag=True, help="Print the result as CSV.")
 @click.pass_obj
 def sql(place: Place, statement: str, as_json: bool, as_csv: bool) -> None:
-    """Answer an SQL statement, in a transaction that may only read.
+    """Answer an SQL statement that reads.
 
     The views history_runs, history_proofs, history_partitions, history_stages, history_waits,
     history_memory, history_decisions and history_cache keep their names and columns.
@@ -30,14 +30,25 @@ def sql(place: Place, statement: str, as_json: bool, as_csv: bool) -> None:
     from cli.table import print_parts, table
     from db import ask
 
+    if as_json and as_csv:
+        raise click.UsageError("found --json and --csv, expected one of them")
     with opened(place) as history:
         answer = ask(history, statement)
     if as_json:
+        check_names(answer.columns)
         print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
     elif as_csv:
         csv.writer(sys.stdout, lineterminator="\n").writerows([answer.columns, *answer.rows])
-    elif answer.columns:
+    else:
         made = table(*answer.columns, right=())
         for row in answer.rows:
             made.add_row(*("" if value is None else str(value) for value in row))
         print_parts(made)
+
+
+def check_names(columns: tuple[str, ...]) -> None:
+    """Refuse two columns of one name, of which an object of JSON holds only one."""
+    from db import HistoryError
+
+    if twice := [name for position, name in enumerate(columns) if name in columns[:position]]:
+        raise HistoryError(f"found two columns {twice[0]!r}: name them apart with AS, or take --csv")

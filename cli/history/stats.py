@@ -27,6 +27,8 @@ def split_dimensions(_context: object, _parameter: object, text: str) -> tuple[s
             guess = nearest(name, DIMENSIONS)
             hint = f"did you mean {guess!r}?" if guess else f"expected some of {', '.join(DIMENSIONS)}"
             raise click.BadParameter(f"found {name!r}: {hint}")
+        if names.count(name) > 1:
+            raise click.BadParameter(f"found {name!r} twice: once is enough")
     return names
 
 

@@ -65,6 +65,8 @@ def rows_of(source: str) -> Iterable[Change]:
     from db import HistoryError, open_history, read_lines, rows_of_runs
 
     path = Path(source)
+    if path.is_dir():
+        raise HistoryError(f"{source}: is a folder; expected a file of `cuzk history export --format json`")
     if "://" not in source and not path.is_file():
         raise HistoryError(f"{source}: is no file; expected one of `cuzk history export`, or a history")
     if "://" not in source and not _is_sqlite(path):

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.history import history as command
-from db import MemorySample, Partition, Proof, Run, Stage, list_runs, open_history
+from db import HistoryError, MemorySample, Partition, Proof, Run, Stage, list_runs, open_history
 
 START = datetime(2026, 3, 2, 12, tzinfo=UTC)
 Ask = Callable[..., Result]
@@ -113,6 +113,7 @@ def test_statistics(ask: Ask) -> None:
     assert (row["group"], row["count"]) == (["box"], 10)
     assert ask("stats", "--circuit", "none").output == "nothing in the history matches\n"
     assert "did you mean 'version'" in ask("stats", "--by", "versoin").output
+    assert "'host' twice" in ask("stats", "--by", "host,circuit,host").output
 
 
 def test_two_runs_are_compared(ask: Ask, path: Path) -> None:
@@ -143,6 +144,17 @@ def test_sql_reads(ask: Ask) -> None:
     assert ask("sql", "--csv", question).output == "proof,seconds\nmerkle <0>,1.0\n"
     assert json.loads(ask("sql", "--json", question).output) == [{"proof": "merkle <0>", "seconds": 1.0}]
     assert table(ask("sql", question)) == [["merkle <0>", "1.0"]]
+
+
+def test_sql_answers_what_json_and_terminals_cannot_show(ask: Ask) -> None:
+    assert json.loads(ask("sql", "--json", "SELECT 1e400 AS i, -1e400 AS j").output) == [
+        {"i": "inf", "j": "-inf"}
+    ]
+    assert table(ask("sql", "SELECT char(27) || '[31mred[/bold]' AS '[a]'")) == [[r"\x1b[31mred[/bold]"]]
+    with pytest.raises(HistoryError, match="two columns 'a'"):
+        ask("sql", "--json", "SELECT 1 AS a, 2 AS a")
+    assert ask("sql", "--csv", "SELECT 1 AS a, 2 AS a").output == "a,a\n1,2\n"
+    assert ask("sql", "--csv", "--json", "SELECT 1").exit_code == 2
 
 
 def test_a_run_is_drawn(ask: Ask, path: Path, tmp_path: Path) -> None:
@@ -177,7 +189,13 @@ def test_runs_go_from_one_history_to_another(
     ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: Path
 ) -> None:
     assert ask("export", tmp_path / "runs").output == f"3 runs in {tmp_path}/runs\n"
+    for kind in ("json", "csv"):
+        with pytest.raises(HistoryError, match="no run that is over matches"):
+            ask("export", tmp_path / kind, "--circuit", "nope", "--format", kind)
+        assert not (tmp_path / kind).exists()
     monkeypatch.setenv("CUZK_HISTORY_URL", str(tmp_path / "another.db"))
+    with pytest.raises(HistoryError, match="is a folder"):
+        ask("import", tmp_path)
     for source in (tmp_path / "runs", path):
         assert f"{source}: 3 runs, now in {tmp_path}/another.db" in ask("import", source).output
     assert len(table(ask("list"))) == 3

@@ -113,7 +113,10 @@ def test_the_views_as_csv_and_parquet(history: History, tmp_path: Path, write_ba
     assert sum(table["seconds"].to_pylist()) == 2 * 4 * 63
 
 
-def test_an_export_that_fails_leaves_nothing(history: History, tmp_path: Path) -> None:
+def test_an_export_that_fails_leaves_nothing(
+    history: History, write_batch: WriteBatch, tmp_path: Path
+) -> None:
+    write_batch(history, make_run("a"))
     with pytest.raises(HistoryError, match="cannot be written: No such file or directory"):
         export_views(history, tmp_path / "no/folder")
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith((".", "no"))] == []
@@ -148,8 +151,11 @@ def test_sql_reads_and_never_writes(history: History, write_batch: WriteBatch) -
         "DELETE FROM run",
         "SELECT 1; DELETE FROM run",
         "UPDATE run SET name = 'x'",
+        "UPDATE sqlite_master SET name = 'x'",
         "DROP TABLE stage",
         "SELECT * FROM nothing",
+        "",
+        "-- nothing",
     ):
         with pytest.raises(HistoryError) as error:
             ask(history, statement)
@@ -158,3 +164,30 @@ def test_sql_reads_and_never_writes(history: History, write_batch: WriteBatch) -
     with history.writer() as writer:
         writer.insert(make_run("b"))
     assert writer.close() is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ATTACH DATABASE '{}' AS other",
+        "VACUUM INTO '{}'",
+        "PRAGMA query_only = 0",
+        "PRAGMA journal_mode = DELETE",
+        "SELECT * FROM pragma_journal_mode('delete')",
+        "CREATE TEMP TABLE t (x)",
+        "BEGIN",
+    ],
+)
+def test_sql_opens_no_other_file_and_sets_nothing(tmp_path: Path, statement: str) -> None:
+    other = tmp_path / "other.db"
+    with open_history(tmp_path / "50% a?b#c.db") as history:
+        with pytest.raises(HistoryError):
+            ask(history, statement.format(other))
+        assert not other.exists()
+        assert ask(history, "SELECT name FROM pragma_table_info('run') LIMIT 1").rows == [("id",)]
+        assert ask(
+            history, "WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n LIMIT 3) SELECT * FROM n"
+        )
+        assert ask(history, "EXPLAIN QUERY PLAN SELECT * FROM run").columns
+        assert ask(history, "PRAGMA table_info(run)").rows
+        assert ask(history, "SELECT value FROM json_each('[7]')").rows == [(7,)]
