@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from policy import Admit, BudgetPolicy, Cancel, Failed, PartitionId
+from policy import BudgetPolicy, Cancel, Failed, PartitionId
 from sim.torture.case import STAGES, Arrival, At, Case, Strike
 from sim.torture.driver import Logged, MakePolicy
 from sim.torture.generate import case_of
@@ -30,15 +30,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a seed came to."""
+    """What a seed came to; of the partitions admitted a retried one counts each time."""
 
     log: tuple[Logged, ...]
+    admitted: int
     finding: Finding | None
-
-    @property
-    def admitted(self) -> int:
-        """Partitions, a retried one each time."""
-        return sum([type(decision) is Admit for entry in self.log for decision in entry.decisions])
 
 
 def run_seed(
@@ -51,7 +47,7 @@ def run_seed(
         again = run_case(case, make_policy, watch)
         if again.log != outcome.log:
             why = "the same case gave another decision log"
-            return Outcome(outcome.log, Finding(case, 0, why, outcome.log))
+            return replace(outcome, finding=Finding(case, 0, why, outcome.log))
     return outcome
 
 
@@ -59,15 +55,14 @@ def run_case(case: Case, make_policy: MakePolicy = BudgetPolicy, watch: Watch = 
     """Whatever is raised is a finding: the policy answers events and raises nothing."""
     machine = TortureMachine(case, make_policy)
     watch(machine)
+    finding: Finding | None = None
     try:
         machine.run()
     except ViolationError as violation:
         finding = Finding(case, violation.rule, str(violation), tuple(machine.log))
     except Exception as error:
         finding = Finding(case, 0, _place(error), tuple(machine.log))
-    else:
-        return Outcome(tuple(machine.log), None)
-    return Outcome(finding.log, finding)
+    return Outcome(tuple(machine.log), machine.admitted, finding)
 
 
 def _place(error: Exception) -> str:
