@@ -16,23 +16,31 @@ GROUP_WIDTH = 0.8
 
 
 def plot(results: Sequence[Result], to: Path) -> None:
-    """Write a PNG. Raises ModuleNotFoundError where matplotlib is not installed."""
+    """Write a PNG. A machine that made no proofs, such as for kernels alone, gets no panel.
+
+    Raises ModuleNotFoundError where matplotlib is not installed.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    shown = [each for each in results if _proofs(each)] or results[:1]
     width, height = PANEL_INCHES
-    figure, axes = pyplot.subplots(len(results), 1, figsize=(width, height * len(results)), squeeze=False)
-    for axis, result in zip(axes[:, 0], results, strict=True):
+    figure, axes = pyplot.subplots(len(shown), 1, figsize=(width, height * len(shown)), squeeze=False)
+    for axis, result in zip(axes[:, 0], shown, strict=True):
         _panel(axis, result)
     figure.tight_layout()
     figure.savefig(to, dpi=110, metadata={"Software": None})  # the same bytes from the same results
     pyplot.close(figure)
 
 
+def _proofs(result: Result) -> list[Measurement]:
+    return [each for each in result.measurements if each.task.startswith(TASK) and each.runs]
+
+
 def _panel(axis: Any, result: Result) -> None:
-    proofs = [each for each in result.measurements if each.task.startswith(TASK) and each.runs]
+    proofs = _proofs(result)
     names = [entry.name for entry in ENTRIES if any(entry.name in each.runs for each in proofs)]
     width = GROUP_WIDTH / max(1, len(names))
     for number, name in enumerate(names):
