@@ -1,5 +1,6 @@
 """Proving keys of the bundled circuits: made on first use, by one process, and kept."""
 
+import errno
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -51,13 +52,15 @@ def prepare(spec: CircuitSpec, report: Report) -> None:
 def _is_usable(zkey: Path) -> bool:
     """Whether the key is there and its sections are what its head says; its points are not looked at.
 
-    Raises OSError for one that cannot be read, which making it again may not mend.
+    Raises OSError for one that cannot be read, or is no regular file: making it again may not mend that.
     """
     try:
         read_header(zkey)
     except InputError as error:
         if isinstance(error.__cause__, OSError) and not isinstance(error.__cause__, FileNotFoundError):
             raise error.__cause__ from error
+        if zkey.exists() and not zkey.is_file():
+            raise FileExistsError(errno.EEXIST, f"{zkey.name} is no regular file") from error
         return False
     return True
 

@@ -50,7 +50,7 @@ def test_a_plain_number_is_bytes(size_bytes: int) -> None:
 @given(BYTES)
 def test_what_is_shown_can_be_read_back(size_bytes: int) -> None:
     shown = parse_size(format_size(size_bytes)) if size_bytes < 2**63 - 2**53 else size_bytes
-    assert abs(shown - size_bytes) <= 0.005 * size_bytes
+    assert abs(shown - size_bytes) <= 0.005 * size_bytes + 1  # reading cuts off a fraction of a byte
 
 
 @given(st.integers(0, 1023), st.integers(0, 4))

@@ -1,7 +1,9 @@
 """Keys of bundled circuits: made once, whole or not at all, also where two processes come at once."""
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,9 +90,10 @@ def test_a_damaged_key_is_made_again_and_said_so(tmp_path: Path, damage: str) ->
     assert files(tmp_path) == [spec.zkey.name]
 
 
-def test_what_is_no_file_is_not_made_again(tmp_path: Path) -> None:
-    spec_in(tmp_path).zkey.mkdir()
-    with pytest.raises(EngineError, match=r"key of multiplier there \(Is a directory"):
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file_is_not_made_again(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(spec_in(tmp_path).zkey)
+    with pytest.raises(EngineError, match=r"key of multiplier there \(multiplier\S+ is no regular file\)"):
         prepare(spec_in(tmp_path), lambda _: None)
 
 

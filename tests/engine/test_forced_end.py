@@ -50,6 +50,7 @@ async def steps():
 asyncio.run(steps())
 """
 WAITS_LONG = "600"
+BY_FORCE = "cuzk: interrupted; ended without waiting for what was still under way\n"
 
 
 def start(code: str, pipe: Path, end_within_s: str) -> "subprocess.Popen[str]":
@@ -67,7 +68,7 @@ def test_one_signal_ends_the_process_soon(tmp_path: Path, code: str, number: sig
     process.send_signal(number)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert complaint == "cuzk: interrupted; ended without waiting for what was still under way\n"
+    assert complaint == BY_FORCE
 
 
 @pytest.mark.parametrize("code", [STUCK, STUCK_BESIDE_A_LOOP])
@@ -79,4 +80,5 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, code: str) -> None:
     process.send_signal(signal.SIGTERM)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert complaint.startswith("cuzk: interrupted; ")
+    # Python may take a thread for ended whose join was interrupted: then the process ends by itself.
+    assert complaint in ("", BY_FORCE)
