@@ -40,7 +40,7 @@ def trend(place: Place, where: Filter, stage: str, by: str, as_json: bool) -> No
     from db import trend as ask
 
     with opened(place) as history:
-        points = ask(history, stage, by, replace(where, source=where.source or "real"))  # type: ignore[arg-type]
+        points = ask(history, stage, by, replace(where, source=where.source or "real"))  # type: ignore[arg-type]  # click checked it
     columns = [
         Column("circuit", lambda row: row.circuit, right=False),
         Column(by, lambda row: row.point, right=False),

@@ -4,6 +4,7 @@ Keys change, which SQLite cannot do to a table that is there: so all tables are 
 """
 
 from importlib import import_module
+from types import ModuleType
 
 import sqlalchemy as sa
 from alembic import op
@@ -75,7 +76,7 @@ def downgrade() -> None:
     _forget_what_was_set_aside("machine", "config")
 
 
-def _former(number: int):  # type: ignore[no-untyped-def]  # a module
+def _former(number: int) -> ModuleType:
     names = {1: "0001_runs_to_stages", 2: "0002_causes_of_waits"}
     return import_module(f"db.migrations.versions.{names[number]}")
 
