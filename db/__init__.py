@@ -29,22 +29,10 @@ from db.models import (
     State,
 )
 from db.observations import StageObservation, stage_seconds
-from db.queries import (
-    PartitionDetail,
-    ProofDetail,
-    RunDetail,
-    RunSummary,
-    Span,
-    StageSeconds,
-    find_run,
-    list_runs,
-    memory_samples,
-    policy_events,
-    show_run,
-    stage_spans,
-    waits,
-)
 from db.record import Record
+from db.run_detail import PartitionDetail, ProofDetail, RunDetail, StageSeconds, show_run
+from db.run_series import Span, memory_samples, policy_events, stage_spans, waits
+from db.runs import RunSummary, find_run, list_runs
 from db.transfer import read_lines, rows_of_runs, write_lines, write_rows
 from db.unfinished import Unfinished, unfinished_proofs
 from db.upkeep import prune, size_bytes, vacuum

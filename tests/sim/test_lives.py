@@ -22,7 +22,7 @@ from policy import (
     Synthesize,
 )
 from sim import Batch, Progress, SimulatedRun, record, rows_of, simulate
-from sim.rows import RunRows
+from sim.lives import RunRows
 from tests.sim.model import CIRCUIT, limits, profile
 
 
