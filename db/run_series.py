@@ -13,13 +13,18 @@ from db.policy_log import unpack
 
 @dataclass(frozen=True)
 class Span:
-    """A stage of a partition: from when to when, None while it lasts, and what a wait was for."""
+    """A stage of a partition: from when to when, None while it lasts, and what a wait was for.
+
+    `device`: where the partition is proved, None before.
+    """
 
     partition: str
     stage: StageName
     started_s: float
     ended_s: float | None
     wait_cause: str | None
+    circuit: str = ""
+    device: str | None = None
 
 
 def waits(history: History, run_id: str) -> list[tuple[str | None, float]]:
@@ -40,7 +45,7 @@ def stage_spans(history: History, run_id: str) -> list[Span]:
     """All stages of a run, those of a partition together, by the partitions' admission."""
     columns = (Proof.name, Partition.index, Proof.partition_count, Stage.name, Stage.started_s, Stage.ended_s)
     of_run = (
-        select(*columns, Stage.wait_cause)
+        select(*columns, Stage.wait_cause, Proof.circuit, Partition.device)
         .join(Partition, Stage.partition_id == Partition.id)
         .join(Proof, Partition.proof_id == Proof.id)
         .where(Proof.run_id == run_id)

@@ -17,13 +17,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "db": set(),
     "config": set(),
     "examples": set(),
+    "plots": {"db"},
     "sim": {"policy", "db", "config"},
     "engine": {"policy", "groth16", "kernels", "db", "config", "examples"},
     "tasks": {"engine", "config"},
-    "flows": {"tasks", "engine", "sim", "policy", "db", "config", "examples"},
-    "benchmarks": {"engine", "groth16", "kernels", "policy", "sim", "db", "config"},
+    "flows": {"tasks", "engine", "sim", "plots", "policy", "db", "config", "examples"},
+    "benchmarks": {"engine", "groth16", "kernels", "policy", "sim", "plots", "db", "config"},
     "cli": {
-        "flows", "tasks", "engine", "sim", "policy", "db", "groth16", "kernels", "config", "examples",
+        "flows", "tasks", "engine", "sim", "plots", "policy", "db", "groth16", "kernels", "config",
+        "examples",
     },
 }  # fmt: skip
 LIVES_ONLY_IN = {
@@ -34,7 +36,7 @@ LIVES_ONLY_IN = {
     "numba": {"kernels", "benchmarks"},
     "llvmlite": {"kernels"},
     "click": {"cli", "benchmarks"},
-    "matplotlib": {"benchmarks"},
+    "matplotlib": {"plots", "benchmarks"},
 }
 
 
@@ -82,4 +84,12 @@ def test_light_rooms_load_without_the_heavy_libraries(module: str) -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert not {"prefect", "sqlalchemy", "simpy"} & set(loaded.stdout.split())
+    assert not {"prefect", "sqlalchemy", "simpy", "matplotlib"} & set(loaded.stdout.split())
+
+
+def test_what_draws_loads_matplotlib_when_it_draws() -> None:
+    code = "import sys, plots; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "matplotlib" not in loaded.stdout.split()

@@ -1,0 +1,42 @@
+"""An empty figure, its axes of time and bytes, and its PNG; no global state, so threads may draw."""
+
+from io import BytesIO
+from typing import Any
+
+WIDTH_INCHES = 9.0
+DPI = 100
+COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#edc948", "#76b7b2", "#9c755f")
+TIME_UNITS = ((1.0, "seconds"), (60.0, "minutes"), (3600.0, "hours"), (86400.0, "days"))
+BYTE_UNITS = ((1.0, "bytes"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"))
+LEAST_OF_A_UNIT = 3  # below that many the next smaller unit reads better
+
+
+def new_figure(height_inches: float) -> tuple[Any, Any]:
+    """matplotlib's figure, which draws with Agg, and its one pair of axes."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches), dpi=DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot()
+
+
+def time_unit(most_s: float) -> tuple[float, str]:
+    """The unit, in seconds and by name, in which times up to `most_s` are shown."""
+    return _unit(TIME_UNITS, most_s)
+
+
+def byte_unit(most_bytes: float) -> tuple[float, str]:
+    """As `time_unit`, of bytes."""
+    return _unit(BYTE_UNITS, most_bytes)
+
+
+def png_of(figure: Any) -> bytes:
+    """The same bytes from the same figure."""
+    written = BytesIO()
+    figure.savefig(written, format="png", metadata={"Software": None})
+    return written.getvalue()
+
+
+def _unit(units: tuple[tuple[float, str], ...], most: float) -> tuple[float, str]:
+    return [each for each in units if most >= LEAST_OF_A_UNIT * each[0] or each[0] == 1.0][-1]

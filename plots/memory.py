@@ -1,0 +1,55 @@
+"""Memory against the budget over time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from plots.figure import COLOURS, byte_unit, new_figure, png_of, time_unit
+from plots.rows import MemoryPoint, PlottedRun
+
+MOST_POINTS = 2_000  # more than there are columns of pixels
+HEIGHT_INCHES = 3.2
+RESERVED, MEASURED, BUDGET = COLOURS[0], COLOURS[3], "black"
+
+
+def memory_png(run: PlottedRun) -> bytes:
+    """Bytes reserved, and measured where they were, against the budget, as a PNG."""
+    return png_of(memory_figure(run))
+
+
+def memory_figure(run: PlottedRun) -> Any:
+    """What `memory_png` draws, as matplotlib's figure."""
+    figure, axes = new_figure(HEIGHT_INCHES)
+    points = thinned(run.memory)
+    most_bytes = max([run.budget_bytes or 0, *(max(p.reserved_bytes, p.rss_bytes or 0) for p in points)])
+    second, time_name = time_unit(run.end_s)
+    byte, byte_name = byte_unit(most_bytes)
+    times = [point.at_s / second for point in points]
+    reserved = [point.reserved_bytes / byte for point in points]
+    axes.fill_between(times, reserved, step="post", color=RESERVED, alpha=0.25, linewidth=0)
+    axes.step(times, reserved, where="post", color=RESERVED, label="reserved")
+    measured = [point for point in points if point.rss_bytes is not None]
+    if measured:
+        rss = [(point.rss_bytes or 0) / byte for point in measured]
+        axes.plot([point.at_s / second for point in measured], rss, color=MEASURED, label="measured")
+    if run.budget_bytes is not None:
+        axes.axhline(run.budget_bytes / byte, color=BUDGET, linestyle="--", label="budget")
+    axes.set(xlabel=time_name, ylabel=f"memory, {byte_name}", title=run.title)
+    axes.set_xlim(0, max(run.end_s / second, 1e-9))
+    axes.set_ylim(0, max(most_bytes / byte * 1.1, 1e-9))
+    axes.title.set_fontsize(9)
+    axes.legend(loc="lower right", fontsize=8)
+    return figure
+
+
+def thinned(points: Sequence[MemoryPoint]) -> list[MemoryPoint]:
+    """At most MOST_POINTS of them: of each slice of time that which reserved most, so that peaks stay."""
+    if len(points) <= MOST_POINTS:
+        return list(points)
+    first_s, end_s = points[0].at_s, points[-1].at_s
+    greatest: dict[int, MemoryPoint] = {}
+    for point in points:
+        place = int((point.at_s - first_s) / (end_s - first_s) * (MOST_POINTS - 1)) if end_s > first_s else 0
+        kept = greatest.get(place)
+        if kept is None or point.reserved_bytes > kept.reserved_bytes:
+            greatest[place] = point
+    return list(greatest.values())

@@ -1,0 +1,51 @@
+"""A page that needs nothing beside it: sentences, tables, and pictures inside it."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from string import Template
+
+from plots.gantt import gantt_png
+from plots.memory import memory_png
+from plots.rows import PlottedRun
+
+TEMPLATE = Path(__file__).with_name("page.html")
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table as texts; every row has a cell for each column."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def html_page(
+    run: PlottedRun,
+    facts: Sequence[str] = (),
+    tables: Sequence[PageTable] = (),
+    pictures: Mapping[str, bytes] | None = None,
+) -> str:
+    """A run's page: facts, tables, its memory, its stages by resource, and more PNG `pictures` by title."""
+    drawn = {"Memory against the budget": memory_png(run), "Stages by resource": gantt_png(run)}
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title=escape(run.title),
+        facts="".join(f"<li>{escape(fact)}</li>" for fact in facts),
+        tables="\n".join(map(_table, tables)),
+        pictures="\n".join(_picture(title, png) for title, png in (drawn | dict(pictures or {})).items()),
+    )
+
+
+def _table(table: PageTable) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table.rows)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table><caption>{escape(table.title)}</caption><tr>{head}</tr>{body}</table>"
+
+
+def _picture(title: str, png: bytes) -> str:
+    data = b64encode(png).decode("ascii")
+    return f'<h2>{escape(title)}</h2>\n<img alt="{escape(title)}" src="data:image/png;base64,{data}">'

@@ -1,0 +1,56 @@
+"""Points with error bars: one figure over another, such as proofs an hour over the machine's cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plots.figure import COLOURS, new_figure, png_of
+
+HEIGHT_INCHES = 4.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """`low` and `high` are the ends of the error bar; None: it has none."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of one name and colour; `joined` by a line in their order."""
+
+    name: str
+    points: tuple[Point, ...]
+    joined: bool = False
+
+
+def points_png(title: str, x_label: str, y_label: str, series: Sequence[Series]) -> bytes:
+    """The series with their error bars, as a PNG; y begins at 0."""
+    return png_of(points_figure(title, x_label, y_label, series))
+
+
+def points_figure(title: str, x_label: str, y_label: str, series: Sequence[Series]) -> Any:
+    """What `points_png` draws, as matplotlib's figure."""
+    figure, axes = new_figure(HEIGHT_INCHES)
+    for place, each in enumerate(series):
+        errors = [[p.y - (p.y if p.low is None else p.low) for p in each.points],
+                  [(p.y if p.high is None else p.high) - p.y for p in each.points]]  # fmt: skip
+        xs, ys = [point.x for point in each.points], [point.y for point in each.points]
+        style = "o-" if each.joined else "o"
+        colour = COLOURS[place % len(COLOURS)]
+        axes.errorbar(xs, ys, yerr=errors, fmt=style, capsize=3, color=colour, label=each.name)
+        for point in each.points:
+            if point.label:
+                place_of = {"xytext": (5, 5), "textcoords": "offset points", "fontsize": 7}
+                axes.annotate(point.label, (point.x, point.y), **place_of)
+    axes.set(xlabel=x_label, ylabel=y_label, title=title)
+    axes.set_ylim(bottom=0)
+    axes.title.set_fontsize(9)
+    if len(series) > 1:
+        axes.legend(fontsize=8)
+    return figure

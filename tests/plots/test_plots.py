@@ -1,0 +1,187 @@
+"""Pictures against the rows that they are drawn from: axes, labels, bars, and the pixels of the PNG."""
+
+from __future__ import annotations
+
+import base64
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.image import imread
+
+from db import MemorySample, Partition, Proof, Run, Stage, StageName, open_history
+from plots import (
+    Bar,
+    MemoryPoint,
+    PageTable,
+    PlottedRun,
+    Point,
+    Series,
+    gantt_png,
+    html_page,
+    memory_png,
+    plotted_run,
+    points_png,
+)
+from plots.figure import COLOURS, byte_unit, time_unit
+from plots.gantt import MOST_BARS, gantt_figure, lines_of
+from plots.memory import MOST_POINTS, memory_figure, thinned
+from plots.points import points_figure
+
+GIB = 2**30
+RUN = PlottedRun(
+    "porep ×2",
+    8 * GIB,
+    (MemoryPoint(0.0, 2 * GIB, GIB), MemoryPoint(50.0, 6 * GIB, 4 * GIB), MemoryPoint(100.0, 0, GIB)),
+    (
+        Bar("synthesis", "porep", 0.0, 40.0),
+        Bar("synthesis", "wpost", 10.0, 30.0),
+        Bar("disk", "porep", 0.0, 5.0),
+        Bar("gpu0", "porep", 40.0, 90.0),
+        Bar("verify", "porep", 90.0, 100.0),
+    ),
+)
+
+
+def decoded(png: bytes) -> Any:
+    """Red, green and blue of each pixel, from the bottom up, as matplotlib counts."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    return imread(BytesIO(png), format="png")[::-1, :, :3]
+
+
+def pixel(figure: Any, png: bytes, x: float, y: float) -> Any:
+    column, row = figure.axes[0].transData.transform((x, y))
+    return decoded(png)[round(row), round(column)]
+
+
+def test_memory_has_the_axes_and_lines_of_its_rows() -> None:
+    axes = memory_figure(RUN).axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title()) == ("seconds", "memory, GiB", "porep ×2")
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert list(lines["reserved"].get_xdata()) == [0, 50, 100]
+    assert list(lines["reserved"].get_ydata()) == [2, 6, 0]
+    assert list(lines["measured"].get_ydata()) == [1, 4, 1]
+    assert list(lines["budget"].get_ydata()) == [8, 8]
+
+
+def test_memory_is_drawn_where_it_was_reserved() -> None:
+    figure, png = memory_figure(RUN), memory_png(RUN)
+    figure.canvas.draw()  # which makes the layout
+    above, below = pixel(figure, png, 75, 7), pixel(figure, png, 75, 2)
+    assert np.allclose(above, 1.0)
+    assert not np.allclose(below, 1.0)
+    assert np.allclose(pixel(figure, png, 25, 3), 1.0)  # before the step up
+
+
+def test_without_measured_bytes_or_budget_there_is_no_such_line() -> None:
+    run = PlottedRun("bare", None, (MemoryPoint(0.0, 10), MemoryPoint(1.0, 0)), ())
+    labels = [line.get_label() for line in memory_figure(run).axes[0].get_lines()]
+    assert labels == ["reserved"]
+
+
+def test_thinning_keeps_the_peak_and_the_order() -> None:
+    points = [MemoryPoint(float(at), 1 + at % 7) for at in range(10 * MOST_POINTS)]
+    points[12_345] = MemoryPoint(12_345.0, 999)
+    kept = thinned(points)
+    assert len(kept) <= MOST_POINTS
+    assert MemoryPoint(12_345.0, 999) in kept
+    assert kept == sorted(kept, key=lambda point: point.at_s)
+    same_time = [MemoryPoint(1.0, number) for number in range(MOST_POINTS + 1)]
+    assert thinned(same_time) == [MemoryPoint(1.0, MOST_POINTS)]
+
+
+def test_stages_at_once_lie_on_lines_of_their_own() -> None:
+    lines = lines_of(RUN.bars)
+    assert list(lines) == ["disk", "synthesis · 1", "synthesis · 2", "gpu0", "verify"]
+    assert [bar.circuit for bar in lines["synthesis · 2"]] == ["wpost"]
+    after = (*RUN.bars, Bar("synthesis", "porep", 30.0, 35.0))
+    assert len(lines_of(after)["synthesis · 2"]) == 2  # one after the other on one line
+
+
+def test_every_bar_is_drawn_where_its_row_says() -> None:
+    figure, png = gantt_figure(RUN), gantt_png(RUN)
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == "seconds"
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(lines_of(RUN.bars))
+    colours = {"porep": COLOURS[0], "wpost": COLOURS[1]}
+    for place, line in enumerate(lines_of(RUN.bars).values()):
+        for bar in line:
+            middle = pixel(figure, png, (bar.started_s + bar.ended_s) / 2, place)
+            assert np.allclose(middle, to_rgb(colours[bar.circuit]), atol=0.02), bar
+        assert np.allclose(pixel(figure, png, 99.0, place), 1.0) or line[-1].ended_s > 99.0
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["porep", "wpost"]
+
+
+def test_of_too_many_bars_the_first_are_drawn_and_the_title_says_so() -> None:
+    bars = tuple(Bar("gpu0", "porep", float(at), at + 1.0) for at in range(MOST_BARS + 5))
+    axes = gantt_figure(PlottedRun("long", None, (), bars)).axes[0]
+    assert axes.get_title() == f"long; the first {MOST_BARS} of {MOST_BARS + 5} stages"
+    assert sum(len(collection.get_paths()) for collection in axes.collections) == MOST_BARS
+
+
+def test_a_run_of_nothing_is_drawn() -> None:
+    empty = PlottedRun("nothing", None, (), ())
+    assert decoded(memory_png(empty)).any()
+    assert decoded(gantt_png(empty)).any()
+
+
+def test_the_same_rows_give_the_same_bytes() -> None:
+    assert memory_png(RUN) == memory_png(RUN)
+    assert gantt_png(RUN) == gantt_png(RUN)
+
+
+def test_points_have_their_error_bars() -> None:
+    series = [Series("a", (Point(1, 10, 8, 13, "x"), Point(2, 20)), joined=True), Series("b", (Point(3, 5),))]
+    axes = points_figure("t", "cost", "proofs an hour", series).axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_ylim()[0]) == ("cost", "proofs an hour", 0)
+    bars = axes.containers[0].lines[2][0].get_segments()
+    assert np.allclose(bars, [[[1, 8], [1, 13]], [[2, 20], [2, 20]]])
+    assert [text.get_text() for text in axes.texts] == ["x"]
+    assert decoded(points_png("t", "cost", "proofs an hour", series)).any()
+
+
+def test_the_page_holds_its_pictures_and_escapes_its_texts() -> None:
+    table = PageTable("Latency <s>", ("circuit", "p99"), (("porep & co", "3.5"),))
+    page = html_page(RUN, ["1 < 2"], [table], {"More": memory_png(RUN)})
+    pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+    assert [base64.b64decode(each) for each in pictures] == [memory_png(RUN), gantt_png(RUN), memory_png(RUN)]
+    assert "<li>1 &lt; 2</li>" in page
+    assert "<td>porep &amp; co</td><td>3.5</td>" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize(("most_s", "unit"), [(0, "seconds"), (179, "seconds"), (180, "minutes"),
+                                              (10_800, "hours"), (2_592_000, "days")])  # fmt: skip
+def test_times_are_shown_in_a_unit_that_reads_well(most_s: float, unit: str) -> None:
+    assert time_unit(most_s)[1] == unit
+    assert byte_unit(most_s * 2**30)[1] == ("bytes" if not most_s else "GiB")
+
+
+def test_a_run_of_the_history_is_drawn_from_its_rows(tmp_path: Path) -> None:
+    run = Run(source="sim", name="batch", code_version="1", budget_bytes=100)
+    proof = Proof(run_id=run.id, name="porep #1", circuit="porep", submitted_s=0.0)
+    partition = Partition(proof_id=proof.id, index=0, device="gpu0")
+    sample = MemorySample(run_id=run.id, sequence=0, at_s=1.0, reserved_bytes=9)
+    names: tuple[StageName, ...] = ("wait", "load", "synthesize", "prove", "verify")
+    times = ((0.0, 1.0), (1.0, 2.0), (2.0, 4.0), (4.0, 8.0), (8.0, None))
+    stages = [
+        Stage(partition_id=partition.id, sequence=number, name=name, started_s=started_s, ended_s=ended_s)
+        for number, (name, (started_s, ended_s)) in enumerate(zip(names, times, strict=True))
+    ]
+    with open_history(tmp_path / "history.db") as history:
+        with history.writer() as writer:
+            writer.insert(run, proof, partition, sample, *stages)
+        drawn = plotted_run(history, run.id)
+    assert drawn.title == f"batch, sim run {run.id}"
+    assert drawn.memory == (MemoryPoint(1.0, 9),)
+    assert drawn.bars == (
+        Bar("disk", "porep", 1.0, 2.0),
+        Bar("synthesis", "porep", 2.0, 4.0),
+        Bar("gpu0", "porep", 4.0, 8.0),
+    )
+    assert drawn.end_s == 8.0
