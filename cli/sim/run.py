@@ -1,4 +1,4 @@
-"""`cuzk sim`: what a batch would do on a modelled machine."""
+"""`cuzk sim run`: what a batch would do on a modelled machine."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 _POLICY = "budget"
 
 
-@click.group()
-def sim() -> None:
-    """Simulate batches under the very policy that real ones run under."""
-
-
 def _check_policy(_context: click.Context, _option: click.Parameter, policy: str) -> str:
     if policy != _POLICY:  # importing takes long, and the default is right
         from sim import fixed_at_once
@@ -28,7 +23,7 @@ def _check_policy(_context: click.Context, _option: click.Parameter, policy: str
     return policy
 
 
-@sim.command(short_help="Simulate a batch and print the table of a real one.")
+@click.command(short_help="Simulate a batch and print the table of a real one.")
 @batch_options
 @click.option(
     "--policy",
