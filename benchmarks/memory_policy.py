@@ -32,6 +32,7 @@ from policy import (
     WaitCause,
 )
 from sim.durations import Durations
+from sim.log import RunLog
 from sim.machine import SimulatedMachine
 from sim.profile import MachineProfile
 
@@ -157,12 +158,13 @@ class Watched:
 def run(policy: Policy, mix: Mix, seed: int = 0) -> float:
     """Seconds until the last proof."""
     env = Environment(initial_time=0.0)
-    machine = SimulatedMachine(env, policy, MACHINE, Durations(MACHINE, CONSTRAINTS, seed))
+    log = RunLog(policy)
+    machine = SimulatedMachine(env, policy, MACHINE, Durations(MACHINE, CONSTRAINTS, seed), [log])
     for job in mix.jobs:
         machine.submit(job)
     env.run()
     assert policy.idle
-    return machine.log[-1].at_s
+    return log.entries[-1].at_s
 
 
 def best_fixed(mix: Mix) -> tuple[int, float]:

@@ -5,7 +5,8 @@ Time is simulated and never the wall clock's; the same inputs and seed give the 
 
 from sim.errors import SimError
 from sim.kinds import BUDGET, fixed_at_once, policy_of
-from sim.machine import LogEntry, SimulatedMachine
+from sim.log import LogEntry, RunLog
+from sim.machine import SimulatedMachine, Watch
 from sim.observe import observed_times, with_history
 from sim.profile import MachineProfile, ObservedTimes, load_profile
 from sim.record import record
@@ -23,9 +24,11 @@ __all__ = [
     "Progress",
     "Recorded",
     "RecordedRun",
+    "RunLog",
     "SimError",
     "SimulatedMachine",
     "SimulatedRun",
+    "Watch",
     "first_difference",
     "fixed_at_once",
     "load_profile",

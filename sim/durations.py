@@ -2,15 +2,27 @@
 
 from math import exp, log1p
 from random import Random
+from statistics import NormalDist
+from typing import NamedTuple
 
-from policy import Circuit, Entry, PartitionId
+from policy import Circuit, Entry, Job
 from sim.errors import SimError
 from sim.profile import MachineProfile, ObservedTimes, Stage, StageModel
 
+QUANTILES = 1_000
+
+
+class JobTimes(NamedTuple):
+    """Seconds of each stage, by the partition's index."""
+
+    synthesize_s: list[float]
+    prove_s: list[float]
+    verify_s: list[float]
+
 
 class Durations:
-    """Times by seed. Each stage of each partition draws from its own stream, so that what one run does more,
-    or in another order, than another leaves the times of the rest as they are.
+    """Times by seed. Each stage of each circuit draws from its own stream, so that the n-th proof of a
+    circuit takes the same times whatever else a run does, and in whatever order.
     """
 
     def __init__(self, profile: MachineProfile, constraints: dict[str, int], seed: int) -> None:
@@ -18,14 +30,15 @@ class Durations:
         self._profile = profile
         self._constraints = constraints
         self._seed = seed
+        self._spread = _log_normal(profile.spread)
+        self._streams: dict[str, tuple[Stream, Stream, Stream]] = {}
 
-    def stage_s(self, stage: Stage, circuit: Circuit, partition: PartitionId) -> float:
-        random = Random(f"{self._seed}/{stage}/{partition}")
-        observed = self._profile.circuits.get(circuit.name)
-        if observed is not None:
-            return random.choice(_samples(observed, stage))
-        model: StageModel = getattr(self._profile, stage)
-        return self._vary(model.seconds + model.seconds_per_constraint * self._size(circuit), random)
+    def draw(self, job: Job) -> JobTimes:
+        """Of the next proof of its circuit."""
+        streams = self._streams.get(job.circuit.name) or self._open(job.circuit)
+        synthesize, prove, verify = streams
+        count = job.partitions
+        return JobTimes(synthesize.take(count), prove.take(count), verify.take(count))
 
     def load_s(self, entry: Entry, circuit: Circuit, number: int) -> float:
         """Of the `number`-th load of a run. An entry has its share, by size, of its circuit's loads."""
@@ -34,7 +47,27 @@ class Durations:
         if observed is not None and observed.load_s is not None and circuit.entries_bytes:
             return random.choice(observed.load_s) * entry.size_bytes / circuit.entries_bytes
         model = self._profile.load
-        return self._vary(model.seconds + entry.size_bytes / model.bytes_per_s, random)
+        return random.choice(self._spread) * (model.seconds + entry.size_bytes / model.bytes_per_s)
+
+    def _open(self, circuit: Circuit) -> "tuple[Stream, Stream, Stream]":
+        streams = (
+            self._stream("synthesize", circuit),
+            self._stream("prove", circuit),
+            self._stream("verify", circuit),
+        )
+        self._streams[circuit.name] = streams
+        return streams
+
+    def _stream(self, stage: Stage, circuit: Circuit) -> "Stream":
+        return Stream(f"{self._seed}/{stage}/{circuit.name}", self._samples(stage, circuit))
+
+    def _samples(self, stage: Stage, circuit: Circuit) -> tuple[float, ...]:
+        observed = self._profile.circuits.get(circuit.name)
+        if observed is not None:
+            return _samples(observed, stage)
+        model: StageModel = getattr(self._profile, stage)
+        seconds = model.seconds + model.seconds_per_constraint * self._size(circuit)
+        return tuple([seconds * factor for factor in self._spread])
 
     def _size(self, circuit: Circuit) -> int:
         if circuit.name not in self._constraints:
@@ -44,12 +77,28 @@ class Durations:
             )
         return self._constraints[circuit.name]
 
-    def _vary(self, seconds: float, random: Random) -> float:
-        """Log-normal with mean `seconds`, as times have no upper bound and a lower one."""
-        if not self._profile.spread:
-            return seconds
-        variance = log1p(self._profile.spread**2)
-        return seconds * exp(random.gauss(-variance / 2, variance**0.5))
+
+class Stream:
+    """Draws, with replacement, from samples that are equally likely."""
+
+    def __init__(self, seed: str, samples: tuple[float, ...]) -> None:
+        self._samples = samples
+        self._choices = Random(seed).choices
+
+    def take(self, count: int) -> list[float]:
+        return self._choices(self._samples, k=count) if len(self._samples) > 1 else [*self._samples] * count
+
+
+def _log_normal(spread: float) -> tuple[float, ...]:
+    """Equally likely factors of mean 1 and relative standard deviation `spread`.
+
+    Log-normal, as times have no upper bound and a lower one.
+    """
+    if not spread:
+        return (1.0,)
+    variance = log1p(spread**2)
+    normal = NormalDist(-variance / 2, variance**0.5)
+    return tuple([exp(normal.inv_cdf((number + 0.5) / QUANTILES)) for number in range(QUANTILES)])
 
 
 def _samples(observed: ObservedTimes, stage: Stage) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from db import Machine, MemorySample, PolicyEvent, Record, Run, Settings, Stage
 from policy import PartitionId
 from policy.codec import encode_decision, encode_event, encode_limits
 from sim.lives import Life, RunRows
-from sim.machine import LogEntry
+from sim.log import LogEntry
 from sim.run import SimulatedRun
 from sim.waits import Causes
 

@@ -21,6 +21,7 @@ from policy import (
     WakeAt,
 )
 from sim.durations import Durations
+from sim.log import RunLog
 from sim.machine import SimulatedMachine
 from tests.sim.model import CIRCUIT, limits, profile
 
@@ -32,13 +33,14 @@ class Stage:
         self.env = Environment(initial_time=0.0)
         self.policy = BudgetPolicy(limits)
         durations = Durations(profile(), {"circuit": 1, "long": 1}, seed=0)
-        self.machine = SimulatedMachine(self.env, self.policy, profile(), durations)
+        self.log = RunLog(self.policy)
+        self.machine = SimulatedMachine(self.env, self.policy, profile(), durations, [self.log])
 
     def until(self, at_s: float) -> None:
         self.env.run(until=at_s)
 
     def answers(self, kind: type) -> list[object]:
-        return [each for entry in self.machine.log for each in entry.decisions if isinstance(each, kind)]
+        return [each for entry in self.log.entries for each in entry.decisions if isinstance(each, kind)]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def test_cancelled_anywhere_it_ends_at_once_and_gives_back_all(at_s: float, stat
     stage.machine.send(Cancel("job"))
     stage.env.run()
     assert end.value == Fail("job", "cancelled")
-    assert stage.machine.log[-1].at_s <= max(at_s, 1.0)  # but for a load, which nobody ends
+    assert stage.log.entries[-1].at_s <= max(at_s, 1.0)  # but for a load, which nobody ends
     assert stage.policy.reserved_bytes == 100
     assert stage.machine.submit(Job("next", CIRCUIT)) is not None
     stage.env.run()
@@ -73,7 +75,7 @@ def test_a_partition_that_waits_for_a_device_is_dropped() -> None:
     stage.machine.submit(Job("b", CIRCUIT))
     stage.until(3.0)
     stage.machine.send(Cancel("b"))
-    assert isinstance(stage.machine.log[-1].event, Failed)
+    assert isinstance(stage.log.entries[-1].event, Failed)
     stage.env.run()
     assert stage.answers(Complete) == [Complete("a")]
 
@@ -86,7 +88,7 @@ def test_what_is_stopped_leaves_slots_and_devices_to_others() -> None:
     stage.until(3.0)
     stage.machine.send(Cancel("a"))
     stage.env.run()
-    assert stage.machine.log[-1].at_s == pytest.approx(3.0 + 4 + 0.5)
+    assert stage.log.entries[-1].at_s == pytest.approx(3.0 + 4 + 0.5)
 
 
 def test_a_timer_wakes_the_policy_when_an_idle_entry_may_go() -> None:
@@ -98,7 +100,7 @@ def test_a_timer_wakes_the_policy_when_an_idle_entry_may_go() -> None:
     stage.machine.submit(Job("c", LONG))
     assert stage.answers(WakeAt) == [WakeAt(9.0)]
     stage.env.run()
-    evictions = [entry for entry in stage.machine.log if any(isinstance(d, Evict) for d in entry.decisions)]
+    evictions = [entry for entry in stage.log.entries if any(isinstance(d, Evict) for d in entry.decisions)]
     assert [(entry.at_s, type(entry.event)) for entry in evictions] == [(9.0, Tick)]
 
 
@@ -107,7 +109,7 @@ def test_entries_are_read_from_disk_one_after_another() -> None:
     stage.machine.submit(Job("a", CIRCUIT))
     stage.machine.submit(Job("b", LONG))
     stage.env.run()
-    loads = [entry.at_s for entry in stage.machine.log if type(entry.event).__name__ == "Loaded"]
+    loads = [entry.at_s for entry in stage.log.entries if type(entry.event).__name__ == "Loaded"]
     assert loads == pytest.approx([0.8, 1.0, 2.0])
 
 

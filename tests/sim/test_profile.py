@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from policy import Circuit, Entry, PartitionId
+from policy import Circuit, Entry, Job
 from sim import MachineProfile, SimError, load_profile
 from sim.durations import Durations
 from sim.profile import DEFAULT_PROFILE
@@ -16,8 +16,7 @@ def test_the_bundled_profile_knows_every_stage() -> None:
     found = load_profile()
     assert found.name == "default"
     durations = Durations(found, {"circuit": 1 << 14}, seed=0)
-    for stage in ("synthesize", "prove", "verify"):
-        assert durations.stage_s(stage, CIRCUIT, PartitionId("job", 0)) > 0
+    assert all(seconds > 0 for (seconds,) in durations.draw(Job("job", CIRCUIT)))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_modelled_times_have_the_mean_and_the_spread_they_should() -> None:
     durations = Durations(
         profile(spread=0.2, prove={"seconds": 1, "seconds_per_constraint": 0.5}), {"circuit": 6}, seed=1
     )
-    times = [durations.stage_s("prove", CIRCUIT, PartitionId("job", index)) for index in range(2000)]
+    times = durations.draw(Job("job", CIRCUIT, 5000)).prove_s
     assert fmean(times) == pytest.approx(4.0, rel=0.02)
     assert stdev(times) == pytest.approx(0.8, rel=0.1)
 
@@ -69,7 +68,7 @@ def test_modelled_times_have_the_mean_and_the_spread_they_should() -> None:
 def test_observed_times_come_before_modelled_ones() -> None:
     observed = {"synthesize_s": [7, 8], "prove_s": [9], "verify_s": [1], "load_s": [50]}
     durations = Durations(profile(circuits={"circuit": observed}), {}, seed=1)
-    drawn = {durations.stage_s("synthesize", CIRCUIT, PartitionId("job", index)) for index in range(50)}
+    drawn = set(durations.draw(Job("job", CIRCUIT, 50)).synthesize_s)
     assert drawn == {7, 8}
     assert durations.load_s(CIRCUIT.entries[0], CIRCUIT, 1) == pytest.approx(40)
     assert durations.load_s(Entry("x", 300), Circuit("other", (), 1, 1), 1) == pytest.approx(3)

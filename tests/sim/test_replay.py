@@ -27,6 +27,7 @@ from policy.codec import decode_event, encode_event
 from sim import (
     LogEntry,
     Recorded,
+    RunLog,
     SimError,
     first_difference,
     read_recorded,
@@ -51,7 +52,8 @@ def eventful() -> list[LogEntry]:
     policy = BudgetPolicy(LIMITS)
     varied = profile(spread=0.4)
     durations = Durations(varied, {circuit.name: 1 for circuit in CIRCUITS}, seed=3)
-    machine = SimulatedMachine(env, policy, varied, durations)
+    log = RunLog(policy)
+    machine = SimulatedMachine(env, policy, varied, durations, [log])
     for number in range(40):
         priority = Priority(number % 4)
         machine.submit(Job(f"job{number}", CIRCUITS[number % 4], 1 + number % 3, priority))
@@ -63,7 +65,7 @@ def eventful() -> list[LogEntry]:
             machine.send(Resized(LIMITS.budget_bytes - number))
     env.run()
     assert policy.idle
-    return machine.log
+    return log.entries
 
 
 def test_an_eventful_log_replays_to_the_same_decisions(eventful: list[LogEntry]) -> None:

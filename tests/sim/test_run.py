@@ -96,3 +96,12 @@ def test_the_wall_clock_is_never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
                 assert not {"time", "datetime"} & {alias.name for alias in node.names}, path
             if isinstance(node, ast.ImportFrom) and node.module in ("time", "datetime"):
                 assert [alias.name for alias in node.names] == ["timedelta"], path
+
+
+def test_without_its_log_a_run_goes_the_same_way() -> None:
+    varied = profile(spread=0.3, synthesis_slowdown=0.2, host_before_share=0.2)
+    logged, bare = (
+        simulate(batch(9, 4, partitions=3), limits(4), varied, with_log=each) for each in (True, False)
+    )
+    assert bare.log == ()
+    assert (bare.end_s, bare.peak_reserved_bytes) == (logged.end_s, logged.peak_reserved_bytes)

@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simpy import Environment, Event
+from simpy import Environment
 
+from sim.alarms import call_in
 from sim.shared import SharedWork
 
 starts_and_sizes = st.lists(st.tuples(st.floats(0, 10), st.floats(0.01, 10)), min_size=1, max_size=8)
@@ -16,14 +17,11 @@ def ends(slowdown: float, work: list[tuple[float, float]]) -> list[float]:
     shared = SharedWork(env, slowdown)
     done_s = [0.0] * len(work)
 
-    def one(number: int):  # type: ignore[no-untyped-def]  # a generator of SimPy's
-        start_s, alone_s = work[number]
-        yield env.timeout(start_s)
-        yield shared.begin(alone_s)
+    def done(number: int) -> None:
         done_s[number] = env.now
 
-    for number in range(len(work)):
-        env.process(one(number))
+    for number, (start_s, alone_s) in enumerate(work):
+        call_in(env, start_s, lambda alarm: shared.begin(*alarm.subject), (alone_s, done, number))
     env.run()
     return done_s
 
@@ -51,12 +49,31 @@ def test_one_at_a_time_in_effect_is_never_idle_and_never_faster(work: list[tuple
 def test_abandoned_work_slows_nobody_any_more() -> None:
     env = Environment(initial_time=0.0)
     shared = SharedWork(env, 1.0)
-    stays, leaves = shared.begin(2.0), shared.begin(2.0)
-    finished: list[float] = []
-    stays.callbacks.append(lambda _: finished.append(env.now))
+    finished: list[tuple[str, float]] = []
+    pieces = {
+        name: shared.begin(2.0, lambda name: finished.append((name, env.now)), name)
+        for name in ("stays", "leaves")
+    }
     env.run(until=1.0)
-    shared.abandon(leaves)
+    shared.abandon(pieces["leaves"])
     env.run()
-    assert finished == pytest.approx([2.5])
-    assert not leaves.triggered
-    assert isinstance(leaves, Event)
+    assert finished == [("stays", pytest.approx(2.5))]
+
+
+def test_the_end_of_one_may_begin_and_abandon_others() -> None:
+    """first ends at 3 s, as do the other two that began with it; it drops one of them and begins another."""
+    env = Environment(initial_time=0.0)
+    shared = SharedWork(env, 1.0)
+    finished: list[tuple[str, float]] = []
+
+    def done(name: str) -> None:
+        finished.append((name, env.now))
+        if name == "first":
+            shared.abandon(third)
+            shared.begin(1.0, done, "fourth")
+
+    shared.begin(1.0, done, "first")
+    shared.begin(1.0, done, "second")
+    third = shared.begin(1.0, done, "third")
+    env.run()
+    assert finished == [("first", 3.0), ("second", 3.0), ("fourth", 4.0)]
