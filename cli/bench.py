@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -59,7 +58,11 @@ def batch(parameters: BatchParameters) -> None:
 
 
 def _how_to_see(flow_run_url: str | None) -> str:
-    """Where the run is in Prefect's UI: a local server has been stopped, and `cuzk ui` starts it again."""
-    if os.environ.get("PREFECT_API_URL"):
+    """Where the run is in Prefect's UI: a local server has ended, unless `cuzk ui` made it stay."""
+    from config import home
+    from flows.server import named_server
+    from flows.staying_server import staying_server
+
+    if named_server() or staying_server(home()):
         return flow_run_url or "see the Prefect server's UI"
     return f"the DAG of this run: {program()} ui, then open the address that it prints"

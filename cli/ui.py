@@ -2,27 +2,75 @@
 
 from __future__ import annotations
 
-import signal
+import sys
+import time
 
 import click
 
-from cli.options import say
+from cli.options import program, say
 
 
-@click.command(short_help="Serve the Prefect UI until Ctrl-C.")
-def ui() -> None:
-    """Serve the Prefect UI with all batches so far, until Ctrl-C.
+@click.group(invoke_without_command=True, short_help="Start the Prefect server and its UI, to stay.")
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="Where a new server listens (default: 4200, or a free port where that is taken).",
+)
+@click.option("--open", "in_browser", is_flag=True, help="Open the UI in the browser.")
+@click.pass_context
+def ui(context: click.Context, port: int | None, in_browser: bool) -> None:
+    """Start the Prefect server of this machine, unless it runs, and print the address of its UI.
 
-    It is the server that `cuzk bench batch` starts for a run, on a free port of this machine only;
-    batches started meanwhile use it too. With PREFECT_API_URL set, prints that server's address.
+    It stays until `cuzk ui stop`, listens on this machine only, and is the one that `cuzk bench batch`
+    uses, with all batches so far. With PREFECT_API_URL set, prints that server's address.
     """
-    from config import home
-    from flows.server import prefect_server
+    if context.invoked_subcommand is not None:
+        if port is not None or in_browser:
+            raise click.UsageError(f"{context.invoked_subcommand} takes neither --port nor --open")
+        return
+    import webbrowser
 
-    with prefect_server(home(), say) as server:
-        server.wait_ready(say)
-        print(f"Prefect UI: {server.ui_url}", flush=True)
-        if server.local is None:
-            return
-        print("Ctrl-C ends it", flush=True)
-        signal.pause()
+    from config import home
+    from flows.staying_server import start_to_stay
+
+    server = start_to_stay(home(), port, say)
+    print(f"Prefect UI: {server.ui_url}")
+    if server.local is not None:
+        say(f"it stays until: {program()} ui stop")
+    if in_browser and not webbrowser.open(server.ui_url):
+        say("no browser is found here; open the address in one")
+
+
+@ui.command(short_help="End the server.")
+def stop() -> None:
+    """End the server that `cuzk ui` started; what uses it at the time, a batch for one, may finish first."""
+    from config import home
+    from flows.staying_server import end_stay
+
+    server = end_stay(home(), say)
+    ended = "has been stopped" if not server.is_alive() else "ends when nothing uses it any more"
+    print(f"the Prefect server at {server.api_url} {ended}")
+
+
+@ui.command(short_help="Tell where the server is.")
+def status() -> None:
+    """Tell where the Prefect server is, and whether it stays; status 1 if none runs."""
+    from config import home
+    from flows.local_server import running_server
+    from flows.server import how_to_tune, named_server, trouble
+
+    if named_url := named_server():
+        why = trouble(named_url)
+        print(f"{named_url}: {why or 'answers'}")
+        if why is None and (advice := how_to_tune(named_url)):
+            print(advice)
+        sys.exit(why is not None)
+    server = running_server(home() / "prefect")
+    if server is None:
+        print(f"no Prefect server runs; start one: {program()} ui")
+        sys.exit(1)
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(server.process_started_at))
+    until = "it is stopped" if server.stays else "the batches that use it have ended"
+    answers = "answers" if trouble(server.api_url) is None else "does not answer yet"
+    print(f"Prefect UI: {server.ui_url}\nprocess {server.pid} {answers}; since {since}, until {until}")
+    print(f"log {server.log_path}")

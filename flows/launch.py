@@ -14,8 +14,8 @@ from engine import CircuitSpec, Rejected
 from engine.words import telling
 from flows.batch import BatchInterrupted, BatchParameters, BatchSummary, batch_config, begun, observer
 from flows.errors import FlowError
-from flows.local_server import Say
-from flows.server import API_URL, prefect_server
+from flows.local_server import Say, running_server
+from flows.server import named_server, prefect_server
 from policy import BudgetPolicy, Circuit, Job, Limits, Reject, Submit
 
 
@@ -75,8 +75,10 @@ def _run_batch(
 
 
 def _which_server() -> str:
-    if named_url := os.environ.get(API_URL, "").strip():
+    if named_url := named_server():
         return f"using the Prefect server at {named_url}"
+    if running := running_server(home() / "prefect"):
+        return f"using the Prefect server at {running.api_url}"
     return "starting a Prefect server for this run"
 
 

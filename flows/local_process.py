@@ -3,10 +3,12 @@
 Run as a file, with the path of a lock file and the arguments for `prefect`. Each user of the server holds a
 shared lock on that file, which the system takes back however the user ends, SIGKILL included. Once nobody
 holds one the server stops, and keeps the file locked until it is gone, so that no one joins a dying server.
+One that `server.json` beside the lock says is to stay does not stop.
 """
 
 import fcntl
 import gc
+import json
 import os
 import signal
 import sys
@@ -25,12 +27,23 @@ def stop_when_unused(lock_path: Path) -> None:
             time.sleep(LOOK_EVERY_S)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
             except BlockingIOError:  # in use
                 continue
+            if not _stays(lock_path.with_name("server.json")):
+                break
+            fcntl.flock(lock, fcntl.LOCK_UN)
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(STOP_WITHIN_S)
         os._exit(1)
+
+
+def _stays(note: Path) -> bool:
+    """Whether the note is of this process and says so."""
+    try:
+        said = json.loads(note.read_text())
+        return bool(said["pid"] == os.getpid() and said["stays"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def main() -> None:

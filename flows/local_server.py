@@ -2,7 +2,8 @@
 
 Runs at the same time share it: two servers on one SQLite file lock each other out. In its folder,
 `users.lock` is held shared by each user and alone by whoever stops the server; `start.lock` by whoever looks
-whether there is one; `server.json` says which process it is and where it listens.
+whether there is one; `server.json` says which process it is, where it listens, and whether it stays when
+nobody uses it.
 """
 
 import fcntl
@@ -16,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -53,10 +54,15 @@ class LocalServer:
     pid: int
     process_started_at: float
     log_path: str
+    stays: bool = False
 
     @property
     def api_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/api"
+
+    @property
+    def ui_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def folder(self) -> Path:
@@ -91,8 +97,18 @@ class LocalServer:
 
 
 @contextmanager
-def local_server(folder: Path, say: Say) -> Iterator[LocalServer]:
-    """The server that has its home in `folder`, running but perhaps not answering yet; raises ServerError."""
+def local_server(folder: Path, say: Say, port: int | None = None) -> Iterator[LocalServer]:
+    """The server that has its home in `folder`, running but perhaps not answering yet; raises ServerError.
+
+    port: where it listens if it has to be started; None: at a free one.
+    """
+    with _user(folder, say):
+        yield _running_or_started(folder, port)
+
+
+@contextmanager
+def _user(folder: Path, say: Say) -> Iterator[None]:
+    """Inside the block no server of the folder ends for want of users; after it, one without any does."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         users = (folder / "users.lock").open("a")
@@ -103,9 +119,18 @@ def local_server(folder: Path, say: Say) -> Iterator[LocalServer]:
     with users:
         _join(users, say)
         try:
-            yield _running_or_started(folder)
+            yield
         finally:
             _leave(users, folder)
+
+
+def let_stay(folder: Path, say: Say, stays: bool) -> LocalServer | None:
+    """Have the folder's server stay when nobody uses it, or end as soon as that is so; None if none runs."""
+    with _user(folder, say), _start_lock(folder):
+        if server := running_server(folder):
+            server = replace(server, stays=stays)
+            _note(server)
+        return server
 
 
 @contextmanager
@@ -135,7 +160,7 @@ def _keep_alive(server: LocalServer, done: threading.Event, say: Say) -> None:
             return
         restarts += 1
         say(f"the Prefect server has ended, starting it again; {server.log_path} may say why")
-        server = _running_or_started(server.folder, server.port)
+        server = _running_or_started(server.folder, server.port, server.stays)
 
 
 def environment(folder: Path) -> Environment:
@@ -172,21 +197,29 @@ def _join(users: IO[str], say: Say) -> None:
 
 
 def _leave(users: IO[str], folder: Path) -> None:
-    """Stop the server if nobody else uses it."""
+    """Stop the server if nobody else uses it, and it does not stay."""
     try:
         fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:  # the last of the others will
         return
     if server := running_server(folder):
+        if server.stays:
+            return
         server.stop()
     (folder / "server.json").unlink(missing_ok=True)
 
 
-def _running_or_started(folder: Path, port: int | None = None) -> LocalServer:
+def _running_or_started(folder: Path, port: int | None = None, stays: bool = False) -> LocalServer:
     """The server that runs, else a new one, at a free port if none is given; no two users start one each."""
+    with _start_lock(folder):
+        return running_server(folder) or _start(folder, port or free_port(), stays)
+
+
+@contextmanager
+def _start_lock(folder: Path) -> Iterator[None]:
     with (folder / "start.lock").open("a") as start:
         fcntl.flock(start, fcntl.LOCK_EX)
-        return running_server(folder) or _start(folder, port or _free_port())
+        yield
 
 
 def running_server(folder: Path) -> LocalServer | None:
@@ -198,7 +231,7 @@ def running_server(folder: Path) -> LocalServer | None:
     return server if server.is_alive() else None
 
 
-def _start(folder: Path, port: int) -> LocalServer:
+def _start(folder: Path, port: int, stays: bool) -> LocalServer:
     log_path = folder / f"server-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{port}.log"
     # The UI runs in the browser, where it would look for the API at Prefect's usual port.
     ui = {"PREFECT_SERVER_UI_API_URL": f"http://127.0.0.1:{port}/api"}
@@ -216,11 +249,15 @@ def _start(folder: Path, port: int) -> LocalServer:
             start_new_session=True,  # a Ctrl-C in the terminal is for the run, which then stops the server
         )
     started_at = psutil.Process(process.pid).create_time()
-    server = LocalServer(port, process.pid, started_at, str(log_path))
-    partial = folder / "server.json.partial"
-    partial.write_text(json.dumps(asdict(server)))
-    partial.replace(folder / "server.json")
+    server = LocalServer(port, process.pid, started_at, str(log_path), stays)
+    _note(server)
     return server
+
+
+def _note(server: LocalServer) -> None:
+    partial = server.folder / "server.json.partial"
+    partial.write_text(json.dumps(asdict(server)))
+    partial.replace(server.folder / "server.json")
 
 
 def _remove_old_logs(folder: Path) -> None:
@@ -229,7 +266,7 @@ def _remove_old_logs(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

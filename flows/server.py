@@ -1,5 +1,6 @@
 """The Prefect server of a run: the one that PREFECT_API_URL names, else a local one that lasts as long."""
 
+import json
 import os
 import time
 import urllib.error
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from flows.errors import ServerError
 from flows.local_server import (
+    TUNING,
     WORD_EVERY_S,
     Environment,
     LocalServer,
@@ -24,6 +26,8 @@ from flows.local_server import (
 API_URL = "PREFECT_API_URL"
 START_WITHIN_S = 180.0
 LOG_LINES = 3
+OF_RECORDER = "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_"
+RECORDER = {name.removeprefix(OF_RECORDER).lower(): int(value) for name, value in TUNING.items()}
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,13 @@ class Server:
     def wait_ready(self, say: Say) -> None:
         """Wait until it answers, with a word every few seconds. Raises ServerError if it never will."""
         started_s = word_s = time.monotonic()
-        while (trouble := _trouble(self.api_url)) is not None:
+        while (why := trouble(self.api_url)) is not None:
             now_s = time.monotonic()
             if self.local is None or not self.local.is_alive():
                 raise ServerError(f"the Prefect server has ended before it answered{_end_of_log(self.local)}")
             if now_s - started_s > START_WITHIN_S:
                 raise ServerError(
-                    f"the Prefect server did not answer within {START_WITHIN_S:g} s: {trouble}"
+                    f"the Prefect server did not answer within {START_WITHIN_S:g} s: {why}"
                     f"{_end_of_log(self.local)}"
                 )
             if now_s - word_s >= WORD_EVERY_S:
@@ -59,33 +63,39 @@ class Server:
         return nullcontext() if self.local is None else kept_alive(self.local, say)
 
 
+def named_server() -> str:
+    """The address in PREFECT_API_URL; "" where it is not set, or set to nothing."""
+    return os.environ.get(API_URL, "").strip()
+
+
 @contextmanager
-def prefect_server(home: Path, say: Say) -> Iterator[Server]:
+def prefect_server(home: Path, say: Say, port: int | None = None) -> Iterator[Server]:
     """A server that runs inside the block, though it may still be starting: call its wait_ready before use.
 
-    home: the folder below which the local server's database and logs are kept.
+    home: the folder below which the local server's database and logs are kept; port: see `local_server`.
     Inside the block the environment points Prefect to the server, so import Prefect there: it reads the
     environment once, and the import takes seconds in which the server starts. Raises ServerError.
     """
-    named_url = os.environ.get(API_URL, "").strip()
-    if named_url:
-        if trouble := _trouble(named_url):
+    if named_url := named_server():
+        if why := trouble(named_url):
             raise ServerError(
-                f"{API_URL}={named_url}: no Prefect server answers there ({trouble}); start it, or unset the "
+                f"{API_URL}={named_url}: no Prefect server answers there ({why}); start it, or unset the "
                 "variable to have a local one started"
             )
+        if advice := how_to_tune(named_url):
+            say(advice)
         with _environment({"DO_NOT_TRACK": "1"}):
             yield Server(named_url)
         return
     folder = home / "prefect"
     with (
-        local_server(folder, say) as local,
+        local_server(folder, say, port) as local,
         _environment({**environment(folder), API_URL: local.api_url}),
     ):
         yield Server(local.api_url, local)
 
 
-def _trouble(api_url: str) -> str | None:
+def trouble(api_url: str) -> str | None:
     """Why no Prefect server answers at the address, or None where one does."""
     try:
         with urllib.request.urlopen(f"{api_url.rstrip('/')}/health", timeout=10) as answer:
@@ -95,6 +105,22 @@ def _trouble(api_url: str) -> str | None:
         return None if error.code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN) else str(error)
     except (OSError, ValueError) as error:
         return str(getattr(error, "reason", error))
+
+
+def how_to_tune(api_url: str) -> str | None:
+    """One line where the server's settings make it fall behind in large batches; None where they do not.
+
+    None as well where it does not tell them, as Prefect Cloud.
+    """
+    try:
+        with urllib.request.urlopen(f"{api_url.rstrip('/')}/admin/settings", timeout=10) as answer:
+            found = json.load(answer)["server"]["services"]["task_run_recorder"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if all(found.get(name) == value for name, value in RECORDER.items()):
+        return None
+    wanted = " ".join(f"{name}={value}" for name, value in TUNING.items())
+    return f"the Prefect server at {api_url} is not tuned for many tasks; start it with {wanted}"
 
 
 def _end_of_log(local: LocalServer | None) -> str:

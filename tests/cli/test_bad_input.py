@@ -227,6 +227,8 @@ def test_help_of_every_command(cuzk: Cuzk) -> None:
         "history compare",
         "history export",
         "ui",
+        "ui stop",
+        "ui status",
     ):
         done = cuzk(*command.split(), "--help")
         assert done.returncode == 0
