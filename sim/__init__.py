@@ -3,12 +3,15 @@
 Time is simulated and never the wall clock's; the same inputs and seed give the same run, byte for byte.
 """
 
+from sim.circuits import SimCircuit, bundled_circuits
 from sim.errors import SimError
+from sim.hardware import Host, Prices
+from sim.hosts import ModelledHost, modelled_hosts
 from sim.kinds import BUDGET, fixed_at_once, policy_of
 from sim.log import LogEntry, RunLog
 from sim.machine import SimulatedMachine, Watch
 from sim.observe import observed_times, with_history
-from sim.profile import MachineProfile, ObservedTimes, load_profile
+from sim.profile import MachineProfile, ObservedTimes, bundled_profiles, load_profile
 from sim.record import record
 from sim.replay import Recorded, RecordedRun, first_difference, read_recorded, replay, replay_run
 from sim.rows import rows_of
@@ -18,20 +21,27 @@ from sim.workload import Batch
 __all__ = [
     "BUDGET",
     "Batch",
+    "Host",
     "LogEntry",
     "MachineProfile",
+    "ModelledHost",
     "ObservedTimes",
+    "Prices",
     "Progress",
     "Recorded",
     "RecordedRun",
     "RunLog",
+    "SimCircuit",
     "SimError",
     "SimulatedMachine",
     "SimulatedRun",
     "Watch",
+    "bundled_circuits",
+    "bundled_profiles",
     "first_difference",
     "fixed_at_once",
     "load_profile",
+    "modelled_hosts",
     "observed_times",
     "policy_of",
     "read_recorded",

@@ -1,13 +1,14 @@
 """A machine as the simulator knows it: how long a stage takes alone, and how stages slow each other down."""
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from config.files import read_text
+from config import nearest
 from sim.errors import SimError
+from sim.hardware import Host, Prices
+from sim.toml_files import read_toml, validated
 
 Stage = Literal["load", "synthesize", "prove", "verify"]
 DEFAULT_PROFILE = Path(__file__).parent / "profiles" / "default.toml"
@@ -27,6 +28,12 @@ class StageModel(_Model):
     seconds: Seconds = 0.0
     seconds_per_constraint: Seconds = 0.0
 
+    def scaled(self, factor: float) -> "StageModel":
+        """The model of times that are `factor` times as long."""
+        return StageModel(
+            seconds=self.seconds * factor, seconds_per_constraint=self.seconds_per_constraint * factor
+        )
+
 
 class LoadModel(_Model):
     """A time that grows with the entry: `seconds + size / bytes_per_s`."""
@@ -43,6 +50,14 @@ class ObservedTimes(_Model):
     verify_s: Samples
     load_s: Samples | None = None  # of all entries of the circuit together
 
+    def scaled(self, **factors: float) -> "ObservedTimes":
+        """The times of each stage, `factors` times as long."""
+        changes = {}
+        for stage, factor in factors.items():
+            samples: tuple[float, ...] | None = getattr(self, f"{stage}_s")
+            changes[f"{stage}_s"] = samples and tuple([seconds * factor for seconds in samples])
+        return self.model_copy(update=changes)
+
 
 class MachineProfile(_Model):
     """What a simulated machine's times depend on, besides the policy's limits.
@@ -51,9 +66,15 @@ class MachineProfile(_Model):
     times as long. Proving has CPU work before and after a part for which it has the device to itself, however
     many workers the device has; the quotient is done after `quotient_share` of that part. `loads_at_once`
     entries are read from disk at a time. Modelled times vary by `spread`, the relative standard deviation.
+
+    `hosts`: the machines; none: one that is as the settings say, this one where they say nothing. The times
+    were measured on the first. `about`: where they are from.
     """
 
     name: str
+    about: str = ""
+    hosts: tuple[Host, ...] = ()
+    prices: Prices | None = None
     loads_at_once: Annotated[int, Field(ge=1)] = 1
     synthesis_slowdown: Seconds = 0.0
     host_before_share: Share = 0.0
@@ -73,20 +94,24 @@ class MachineProfile(_Model):
         return self
 
 
-def load_profile(path: Path | None = None) -> MachineProfile:
-    """Read a profile's TOML file, or the bundled one. Raises SimError for one that cannot be used."""
-    path = path or DEFAULT_PROFILE
-    try:
-        return MachineProfile.model_validate(tomllib.loads(read_text(path)))
-    except OSError as error:
-        raise SimError(
-            f"{path}: cannot be read: {error.strerror}; give a profile as {DEFAULT_PROFILE}"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SimError(f"{path}: not TOML: {error}; write it as in {DEFAULT_PROFILE}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the profile"
-        raise SimError(
-            f"{path}: {where}: {first['msg'].lower()}; write it as in {DEFAULT_PROFILE}"
-        ) from error
+def load_profile(profile: Path | str | None = None) -> MachineProfile:
+    """Read a TOML file, or a bundled profile by its name. Raises SimError for one that cannot be used."""
+    path = profile if isinstance(profile, Path) else _bundled(profile or DEFAULT_PROFILE.stem)
+    example = str(DEFAULT_PROFILE)
+    return validated(MachineProfile, read_toml(path, example), str(path), example)
+
+
+def bundled_profiles() -> dict[str, Path]:
+    """The profiles that come with the program, by name."""
+    return {path.stem: path for path in sorted(DEFAULT_PROFILE.parent.glob("*.toml"))}
+
+
+def _bundled(name: str) -> Path:
+    bundled = bundled_profiles()
+    if name in bundled:
+        return bundled[name]
+    if name.endswith(".toml") or "/" in name:
+        return Path(name)
+    guess = nearest(name, bundled)
+    hint = f"did you mean {guess!r}?" if guess else f"expected a TOML file or one of {', '.join(bundled)}"
+    raise SimError(f"profile {name!r}: there is no such profile; {hint}")

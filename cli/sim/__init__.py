@@ -2,6 +2,7 @@
 
 import click
 
+from cli.sim.profiles import profiles
 from cli.sim.run import run
 
 
@@ -10,5 +11,5 @@ def sim() -> None:
     """Simulate batches under the very policy that real ones run under."""
 
 
-for command in (run,):
+for command in (run, profiles):
     sim.add_command(command)

@@ -1,0 +1,91 @@
+"""The hosts of a machine profile, each with its limits and with times that follow from what it is made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from policy import Limits
+from sim.errors import SimError
+from sim.hardware import Host, limits_of
+from sim.profile import MachineProfile
+
+if TYPE_CHECKING:
+    from config import Config
+
+
+@dataclass(frozen=True)
+class ModelledHost:
+    """One host: what its policy may hand out, and how long its stages take."""
+
+    name: str
+    limits: Limits
+    profile: MachineProfile
+
+
+def modelled_hosts(
+    profile: MachineProfile, config: "Config", hosts: Sequence[Host] | None = None
+) -> tuple[ModelledHost, ...]:
+    """Every single host of `hosts`, by default the profile's, whose times are of the profile's first.
+
+    Raises SimError for a profile without hosts, or a host that cannot be compared with the first.
+    """
+    if not profile.hosts:
+        raise SimError(
+            f"profile {profile.name} has no [[hosts]], so its memory, cores and GPUs are not known; "
+            "describe them there, or choose one of `cuzk sim profiles`"
+        )
+    made = []
+    for host in profile.hosts if hosts is None else hosts:
+        limits, times = limits_of(host, config), on_host(profile, host)
+        names = [host.name] if host.count == 1 else [f"{host.name}-{n}" for n in range(1, host.count + 1)]
+        made += [ModelledHost(name, limits, times) for name in names]
+    names = [each.name for each in made]
+    if len(set(names)) < len(names):
+        raise SimError(f"profile {profile.name}: two [[hosts]] have the same name; give each its own")
+    return tuple(made)
+
+
+def on_host(profile: MachineProfile, host: Host) -> MachineProfile:
+    """The profile's times as they are on a host: proportional to bandwidth and speed.
+
+    Loads follow the disk, what synthesis loses to its like the memory's bandwidth, synthesis and CPU work of
+    proving the cores' speed, and the rest of proving the GPU's, or the cores' where no GPU proves.
+    """
+    reference = profile.hosts[0]
+    disk = _ratio(profile, host, "disk_bandwidth")
+    bus = _ratio(profile, host, "memory_bandwidth")
+    core, gpu = host.core_speed, host.gpu_speed if host.gpus else host.core_speed
+    before, after = profile.host_before_share / core, profile.host_after_share / core
+    device = (1 - profile.host_before_share - profile.host_after_share) / gpu
+    prove = before + device + after
+    load = profile.load.model_copy(update={"bytes_per_s": profile.load.bytes_per_s * disk})
+    circuits = {
+        name: times.scaled(synthesize=1 / core, prove=prove, verify=1 / core, load=1 / disk)
+        for name, times in profile.circuits.items()
+    }
+    changes = {
+        "loads_at_once": host.disks if host.disks != reference.disks else profile.loads_at_once,
+        "synthesis_slowdown": profile.synthesis_slowdown / bus,
+        "host_before_share": before / prove,
+        "host_after_share": after / prove,
+        "load": load,
+        "synthesize": profile.synthesize.scaled(1 / core),
+        "prove": profile.prove.scaled(prove),
+        "verify": profile.verify.scaled(1 / core),
+        "circuits": circuits,
+    }
+    return profile.model_copy(update=changes)
+
+
+def _ratio(profile: MachineProfile, host: Host, name: str) -> float:
+    """How many times as much the host has of it as the one whose times are known."""
+    here: float | None = getattr(host, name)
+    reference: float | None = getattr(profile.hosts[0], name)
+    if here == reference or here is None:
+        return 1.0
+    if reference is None:
+        raise SimError(
+            f"host {host.name} has a {name}, and the profile's first host, whose times are known, has none "
+            "to compare it with; give both"
+        )
+    return here / reference

@@ -1,0 +1,67 @@
+"""Sizes, bandwidths, durations and rates as a profile or workload has them: never without a unit."""
+
+import re
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import BeforeValidator, ValidationInfo
+
+from config import ConfigError, parse_duration, parse_size
+
+_RATE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*/\s*(s|m|h|d)\s*")
+_BARE = re.compile(r"\s*[0-9.]*\s*")
+
+
+def size(value: object) -> int:
+    """Bytes meant by "384GiB". Raises ValueError, for a number without unit too."""
+    if not isinstance(value, str) or _BARE.fullmatch(value):
+        raise ValueError(f'found {value!r}, expected a size with its unit such as "384GiB"')
+    try:
+        return parse_size(value)
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
+
+
+def bandwidth(value: object) -> float:
+    """Bytes a second meant by "25GB/s". Raises ValueError."""
+    if isinstance(value, str) and value.strip().endswith("/s"):
+        bytes_per_s = size(value.strip().removesuffix("/s"))
+        if bytes_per_s > 0:
+            return float(bytes_per_s)
+    raise ValueError(f'found {value!r}, expected bytes a second such as "7GB/s"')
+
+
+def duration(value: object) -> float:
+    """Seconds meant by "30m". Raises ValueError, for a number without unit too."""
+    if not isinstance(value, str) or _BARE.fullmatch(value):
+        raise ValueError(f'found {value!r}, expected a duration with its unit such as "30m" or "25s"')
+    try:
+        return parse_duration(value)
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
+
+
+def rate(value: object) -> float:
+    """Times a second meant by "40/d". Raises ValueError."""
+    found = _RATE.fullmatch(value) if isinstance(value, str) else None
+    if found is None or float(found[1]) == 0:
+        raise ValueError(f'found {value!r}, expected a rate such as "40/d" or "2/h"')
+    return float(found[1]) / duration(f"1{found[2]}")
+
+
+IN_A_FILE = {"in a file": True}
+"""The context in which pydantic reads what people wrote; else numbers are bytes and seconds, as in a dump."""
+
+
+def _from(read: Callable[[object], float]) -> BeforeValidator:
+    def check(value: object, info: ValidationInfo) -> object:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return value if is_number and info.context is None else read(value)
+
+    return BeforeValidator(check)
+
+
+SizeBytes = Annotated[int, _from(size)]
+BytesPerSecond = Annotated[float, _from(bandwidth)]
+DurationS = Annotated[float, _from(duration)]
+PerSecond = Annotated[float, _from(rate)]
