@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.options import batch_options, program, say
+from cli.options import batch_options, program, real_batch_options, say
 
 if TYPE_CHECKING:
     from flows.batch import BatchParameters
@@ -20,6 +20,7 @@ def bench() -> None:
 
 @bench.command(short_help="Prove a batch as a Prefect flow.")
 @batch_options
+@real_batch_options
 def batch(parameters: BatchParameters) -> None:
     """Prove COUNT proofs as the Prefect flow `prove_batch`, inside one memory budget.
 
@@ -31,8 +32,8 @@ def batch(parameters: BatchParameters) -> None:
     from config import load_config
     from db import HistoryError, open_history, show_run
     from engine.words import telling
-    from flows.batch import BatchFailed, BatchInterrupted
     from flows.launch import run_batch
+    from flows.summary import BatchFailed, BatchInterrupted
 
     interrupted = False
     config = load_config(parameters.config, warn=lambda _: None)

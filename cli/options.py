@@ -52,12 +52,8 @@ threads_option = click.option(
 
 
 BATCH_OPTIONS = (
-    click.option(
-        "--type", "-t", "circuit", required=True, metavar="NAME", help="Circuit: configured or bundled."
-    ),
-    click.option(
-        "--count", "-c", type=click.IntRange(1, MOST_PROOFS), default=3, show_default=True, help="Proofs."
-    ),
+    click.option("--type", "-t", "circuit", metavar="NAME", help="Circuit: configured or bundled."),
+    click.option("--count", "-c", type=click.IntRange(1, MOST_PROOFS), help="Proofs (default: 3)."),
     click.option(
         "--concurrency",
         "-j",
@@ -76,7 +72,44 @@ BATCH_OPTIONS = (
         type=click.IntRange(1, MOST),
         help="Groth16 proofs that make up one proof (default: the circuit's).",
     ),
+    click.option(
+        "--priority",
+        type=click.Choice(["critical", "high", "normal", "low"]),
+        help="Which proofs go first (default: the circuit's).",
+    ),
     config_option,
+)
+
+REAL_BATCH_OPTIONS = (
+    click.option(
+        "--inputs",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        metavar="PATH",
+        help="Witness or input file, one for each proof, or a folder of them; may be repeated.",
+    ),
+    click.option("--due", metavar="WHEN", help='When it should be done: "06:00", "8h", or a date.'),
+    click.option(
+        "--device",
+        metavar="GPUS",
+        help='What proves: "0,1", "all", "none" or "auto" (default: the settings\').',
+    ),
+    click.option(
+        "--name", help='Follows circuit and count in the run\'s name, as in "merkle ×12 · nightly".'
+    ),
+    click.option(
+        "--output",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        help="For the proofs (default: one of the run's own).",
+    ),
+    click.option(
+        "--on-failure",
+        type=click.Choice(["continue", "stop"]),
+        default="continue",
+        show_default=True,
+        help="Whether the others go on after a proof that failed for good.",
+    ),
 )
 
 
@@ -84,15 +117,28 @@ def batch_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that describe a batch, real or simulated; the command gets them as BatchParameters."""
 
     @functools.wraps(command)
-    def gather(config_path: Path | None, **options: Any) -> None:
-        from flows.batch import BatchParameters
+    def gather(config_path: Path | None, circuit: str | None, **options: Any) -> None:
+        from flows.batch import BatchParameters, batch_parameters
 
+        if circuit is None:
+            raise click.MissingParameter(param_hint="'--type'", param_type="option")
         own = {name: options.pop(name) for name in options.keys() - BatchParameters.model_fields.keys()}
-        command(BatchParameters(config=config_path, **options), **own)
+        given = {name: value for name, value in options.items() if value is not None}
+        command(batch_parameters(circuit=circuit, config=config_path, **given), **own)
 
-    for option in reversed(BATCH_OPTIONS):
-        gather = option(gather)
-    return gather
+    return with_options(gather, BATCH_OPTIONS)
+
+
+def with_options(command: Callable[..., None], options: Sequence[Callable[..., Any]]) -> Callable[..., None]:
+    """The command with these options, in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def real_batch_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Besides `batch_options`, those that only batches have that make proofs."""
+    return with_options(command, REAL_BATCH_OPTIONS)
 
 
 def check_inputs(*files: Path | None, streams: Sequence[Path] = ()) -> None:

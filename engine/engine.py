@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
@@ -128,7 +129,8 @@ class Engine:
         outputs = Outputs(request.output_dir, partitions, proof_id)
         outputs.prepare()
         proof = ActiveProof(request.name, circuit, outputs, Progress(request.name, partitions))
-        self._executor.submit(proof_id, proof, Job(proof_id, circuit.shape, partitions, priority))
+        due_s = None if request.due is None else self._seconds_at(request.due)
+        self._executor.submit(proof_id, proof, Job(proof_id, circuit.shape, partitions, priority, due_s))
         if isinstance(proof.progress.error, Rejected):
             raise proof.progress.error
         return proof_id
@@ -209,6 +211,10 @@ class Engine:
                 ),
             ],
         )
+
+    def _seconds_at(self, moment: datetime) -> float:
+        """On the engine's clock, which begins with the run."""
+        return self._executor.dispatcher.now_s() + (moment - datetime.now(UTC)).total_seconds()
 
     def _proof(self, proof_id: str) -> ActiveProof:
         try:

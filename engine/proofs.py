@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, NoReturn, get_args
 
@@ -17,7 +18,7 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 class ProofRequest:
     """What to prove, and where to put it. `name` is for people, such as "merkle #2".
 
-    partitions and priority: the circuit's own where they are None.
+    partitions and priority: the circuit's own where they are None. due: when it should be done.
     """
 
     circuit: CircuitSpec
@@ -25,6 +26,7 @@ class ProofRequest:
     output_dir: Path
     partitions: int | None = None
     priority: Priority | None = None
+    due: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,43 @@
-"""What a batch of proofs is given and what comes of it. Light to import: no Prefect, no kernels."""
+"""What a batch of proofs is given. Light to import: no Prefect, no kernels."""
 
 from collections.abc import Callable
-from contextvars import ContextVar
-from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from config import Config, ConfigError, load_config, parse_budget
 from config.bounds import MOST, MOST_PROOFS
-from engine import EngineError
-from flows.errors import FlowError
+from flows.devices import parse_devices
+from flows.due import due_at
+from flows.form import as_form
+from flows.inputs import input_files
+
+PROOFS = 3
 
 
 class BatchParameters(BaseModel):
-    """The form of a batch in Prefect's UI."""
+    """A batch of proofs of one circuit, within one memory budget."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=as_form)
 
     circuit: str = Field(
-        title="Circuit", description="A circuit of the configuration file, or a bundled one."
+        "", title="Circuit", description="A circuit of the settings' file, or a bundled one."
     )
-    count: int = Field(3, title="Proofs", description="How many proofs to make.", ge=1, le=MOST_PROOFS)
+    count: int = Field(
+        0,  # taken for what is said below, and refused where it is given
+        title="Proofs",
+        description=f"How many proofs to make. Empty: one for each input, or {PROOFS}.",
+        ge=1,
+        le=MOST_PROOFS,
+    )
+    inputs: list[Path] = Field(
+        [],
+        title="Inputs",
+        description="Witness (.wtns) or input files (.json), one for each proof, or a folder of them. "
+        "Empty: the circuit's own for every proof.",
+    )
     concurrency: int = Field(
         3,
         title="At a time",
@@ -38,29 +55,125 @@ class BatchParameters(BaseModel):
     priority: Literal["critical", "high", "normal", "low"] | None = Field(
         None, title="Priority", description="Which proofs go first. Empty: the circuit's."
     )
+    due: str | None = Field(
+        None,
+        title="Due",
+        description='When it should be done: "06:00", "8h" after its start, or "2027-01-31T06:00". Its '
+        "proofs go before others as that comes near.",
+    )
     budget: str | None = Field(
         None,
         title="Memory budget",
         description='For keys and working memory together: "2GiB" or "auto". Empty: the file\'s.',
     )
-    config: Path | None = Field(
+    device: str | None = Field(
         None,
-        title="Configuration file",
-        description="Empty: $CUZK_CONFIG, else cuzk.toml in the working folder.",
+        title="Devices",
+        description='What proves: GPUs by number, such as "0" or "0,1", "all", "none" for the processors, '
+        'or "auto". Empty: the file\'s.',
+    )
+    mode: Literal["real", "simulated"] = Field(
+        "real",
+        title="Mode",
+        description="Simulated: the same batch on a modelled machine, in no time and without proofs.",
+    )
+    on_failure: Literal["continue", "stop"] = Field(
+        "continue",
+        title="After a failure",
+        description="Whether a proof that fails for good lets the others go on, or ends the batch.",
+    )
+    name: str = Field(
+        "",
+        title="Name",
+        description='Follows circuit and number in the run\'s name, as in "merkle ×12 · nightly".',
+        max_length=60,
+    )
+    resume: str | None = Field(
+        None,
+        title="Resume",
+        description="A run of the history that did not finish: what is left of it is proved, of the same "
+        "inputs and into the same folder. Empty: a new batch.",
+    )
+    engine: str = Field(
+        "",
+        title="Engine",
+        description="Where the engine is that proves. Empty: in the process of the run.",
     )
     output: Path | None = Field(
         None, title="Output folder", description="Where the proofs go. Empty: a folder of the run's own."
     )
+    config: Path | None = Field(
+        None,
+        title="Settings",
+        description="The settings' file. Empty: $CUZK_CONFIG, else cuzk.toml in the working folder.",
+    )
+
+    @field_validator("inputs", mode="before")
+    @classmethod
+    def _as_list(cls, value: object) -> object:
+        return [value] if isinstance(value, str | Path) else value
+
+    @field_validator("due")
+    @classmethod
+    def _is_a_time(cls, text: str | None) -> str | None:
+        if text is not None:
+            due_at(text, datetime.now().astimezone())
+        return text
+
+    @field_validator("device")
+    @classmethod
+    def _names_devices(cls, text: str | None) -> str | None:
+        if text is not None:
+            parse_devices(text)
+        return text
+
+    @field_validator("engine")
+    @classmethod
+    def _is_here(cls, address: str) -> str:
+        if address:
+            raise ConfigError(
+                f"found {address!r}, expected nothing: proofs are made in the run's own process"
+            )
+        return address
+
+    @model_validator(mode="after")
+    def _counted(self) -> Self:
+        if not (self.circuit or self.resume):
+            raise ConfigError("circuit: expected a name; choose one of the settings' file, or a bundled one")
+        if self.resume is None:
+            files = len(input_files(self.inputs))
+            if files and self.count not in (0, files):
+                raise ConfigError(
+                    f"count: found {self.count}, but there are {files} inputs; leave it out to prove each"
+                )
+            self.count = self.count or files or PROOFS
+        return self
 
     @property
     def title(self) -> str:
-        """What the batch is called: "merkle ×3"."""
-        return f"{self.circuit} ×{self.count}"
+        """What the batch is called: "merkle ×3 · nightly"."""
+        simulated = "simulated" if self.mode == "simulated" else ""
+        return " · ".join(filter(None, (f"{self.circuit} ×{self.count}", self.name, simulated)))
+
+
+def batch_parameters(**values: Any) -> BatchParameters:
+    """The parameters with these values. Raises ConfigError, one line, for one that cannot be used."""
+    try:
+        return BatchParameters(**values)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        why = str(problem.get("ctx", {}).get("error", problem["msg"]))
+        raise ConfigError(f"{where}: {why}" if where else why) from error
 
 
 def batch_config(parameters: BatchParameters, warn: Callable[[str], None]) -> Config:
-    """The settings, with the batch's budget where it has its own. Raises ConfigError."""
-    return with_budget(load_config(parameters.config, warn), parameters.budget)
+    """The settings, with the batch's budget and devices where it has its own. Raises ConfigError."""
+    config = with_budget(load_config(parameters.config, warn), parameters.budget)
+    if parameters.device is None:
+        return config
+    gpus = config.gpus.model_copy(update={"devices": parse_devices(parameters.device)})
+    return config.model_copy(update={"gpus": gpus})
 
 
 def with_budget(config: Config, budget: str | None) -> Config:
@@ -73,61 +186,3 @@ def with_budget(config: Config, budget: str | None) -> Config:
         raise ConfigError(f"budget: {error}") from error
     memory = config.memory.model_copy(update={"total_budget": total_budget})
     return config.model_copy(update={"memory": memory})
-
-
-@dataclass(frozen=True)
-class ProofSummary:
-    """One proof of a batch: from its submission to its end, and why it failed if it did."""
-
-    name: str
-    seconds: float
-    proof_paths: tuple[Path, ...] = ()
-    error: EngineError | None = None
-
-
-@dataclass(frozen=True)
-class BatchSummary:
-    """What a batch comes to. Stages, bytes and waits are in the history, under `run_id`."""
-
-    run_id: str
-    history: str
-    output: Path
-    log: Path
-    flow_run_url: str | None
-    proofs: tuple[ProofSummary, ...] = ()
-
-    @property
-    def failed(self) -> tuple[ProofSummary, ...]:
-        """The proofs that failed."""
-        return tuple(proof for proof in self.proofs if proof.error is not None)
-
-    @property
-    def headline(self) -> str:
-        """How many were proved, and the first failure if there was any."""
-        failed, count = self.failed, len(self.proofs)
-        return "; ".join(
-            [f"{count - len(failed)} of {count} proved", *(str(proof.error) for proof in failed[:1])]
-        )
-
-
-class BatchFailed(FlowError):  # noqa: N818 it is a result as much as an error
-    """Some proofs have failed, and the others were made; `__cause__` is the first failure."""
-
-    def __init__(self, summary: BatchSummary) -> None:
-        super().__init__(summary.headline)
-        self.summary = summary
-
-
-class BatchInterrupted(KeyboardInterrupt):
-    """A signal has ended a batch that had begun, in good order; `summary` is without proofs."""
-
-    def __init__(self, summary: BatchSummary) -> None:
-        super().__init__()
-        self.summary = summary
-
-
-observer: ContextVar[Callable[[str], None] | None] = ContextVar("observer", default=None)
-"""Is told how a batch gets on, a line at a time, besides the flow's log."""
-
-begun: ContextVar[Callable[[BatchSummary], None] | None] = ContextVar("begun", default=None)
-"""Is told where a batch keeps what it makes once its run is in the history; no proofs are in the summary."""

@@ -12,10 +12,12 @@ from config import Config, format_size_up, home
 from config.load import warn_on_stderr
 from engine import CircuitSpec, Rejected
 from engine.words import telling
-from flows.batch import BatchInterrupted, BatchParameters, BatchSummary, batch_config, begun, observer
+from flows.batch import BatchParameters, batch_config
 from flows.errors import FlowError
 from flows.local_server import Say, running_server
+from flows.requests import Requests
 from flows.server import named_server, prefect_server
+from flows.summary import BatchInterrupted, BatchSummary, begun, observer
 from policy import BudgetPolicy, Circuit, Job, Limits, Reject, Submit
 
 
@@ -42,6 +44,7 @@ def _run_batch(
     circuit = engine.resolve(parameters.circuit, config)
     limits = engine.policy_limits(config)
     refuse_what_cannot_be_used(config, limits, parameters)
+    Requests(parameters, circuit, home())
     engine.prepare(circuit, say)
     refuse_what_never_fits(limits, circuit, parameters.partitions)
     say(_which_server())

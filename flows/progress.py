@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from prefect import get_run_logger
 
 import engine
-from flows.batch import observer
+from flows.summary import observer
 
 WORD_EVERY_S = 5.0
 PROOFS_IN_A_WORD = 3

@@ -15,18 +15,18 @@ from config import home
 from db import new_id, open_history
 from engine import CircuitSpec, Engine, ProofCancelled, ProofFailed, ProofRequest, RunLabels
 from engine.leftovers import clean_up
-from engine.outputs import proof_folder
-from flows.batch import BatchFailed, BatchParameters, BatchSummary, ProofSummary, batch_config, begun
+from flows.batch import BatchParameters, batch_config
 from flows.closed_loop import closed_loop
 from flows.logs import engine_log_in_ui, run_log
 from flows.progress import Progress, tell
 from flows.proof import follow_proof
+from flows.requests import Requests
 from flows.signals import cancelled_by_signals
+from flows.summary import BatchFailed, BatchSummary, ProofSummary, begun
 from flows.version import code_version
-from policy import Priority
 
 
-@flow(name="prove_batch", flow_run_name="{parameters.circuit} ×{parameters.count}", persist_result=False)
+@flow(name="prove_batch", flow_run_name="{parameters.title}", persist_result=False)
 async def prove_batch(parameters: BatchParameters) -> BatchSummary | State:
     """Prove a circuit `count` times, `concurrency` at a time, within the memory budget.
 
@@ -82,17 +82,11 @@ async def _run(parameters: BatchParameters) -> BatchSummary:
 
 
 async def _prove_all(parameters: BatchParameters, circuit: CircuitSpec, output: Path) -> list[ProofSummary]:
-    progress = Progress(parameters.count)
-    priority = None if parameters.priority is None else Priority[parameters.priority.upper()]
-
-    async def one(index: int) -> ProofSummary:
-        name = f"{circuit.name} #{index + 1}"
-        folder = proof_folder(output, name)
-        request = ProofRequest(circuit, name, folder, parameters.partitions, priority)
-        return await _prove_one(request, progress)
-
+    progress, requests = Progress(parameters.count), Requests(parameters, circuit, output)
     async with progress.words():
-        return await closed_loop(parameters.count, parameters.concurrency, one)
+        return await closed_loop(
+            parameters.count, parameters.concurrency, lambda index: _prove_one(requests[index], progress)
+        )
 
 
 async def _prove_one(request: ProofRequest, progress: Progress) -> ProofSummary:

@@ -15,8 +15,9 @@ PATIENCE_S = 240.0
 
 RUN = """
 import json, sys
-from flows.batch import BatchFailed, BatchParameters
+from flows.batch import BatchParameters
 from flows.launch import run_batch
+from flows.summary import BatchFailed
 try:
     summary = run_batch(BatchParameters(**json.loads(sys.argv[1])), lambda line: print(line, flush=True))
 except KeyboardInterrupt:

@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from config import ConfigError
 from engine import ProofFailed
-from flows.batch import BatchFailed, BatchParameters, BatchSummary, ProofSummary, batch_config
+from flows.batch import BatchParameters, batch_config, batch_parameters
+from flows.summary import BatchFailed, BatchSummary, ProofSummary
 
 
 def summary(*errors: ProofFailed | None) -> BatchSummary:
@@ -19,7 +20,65 @@ def test_every_field_of_the_form_has_a_title_and_a_help() -> None:
     for field in BatchParameters.model_fields.values():
         assert field.title
         assert field.description
-        assert field.description.endswith(".")
+        assert field.description.endswith((".", '".'))
+
+
+def test_the_form_offers_the_circuits_of_the_settings_and_the_bundled_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cuzk.toml").write_text('[circuits.own]\nzkey = "own.zkey"\nwitness = "own.wtns"\n')
+    monkeypatch.setenv("CUZK_CONFIG", str(tmp_path / "cuzk.toml"))
+    form = BatchParameters.model_json_schema()
+    assert form["properties"]["circuit"]["enum"][:2] == ["own", "multiplier"]
+    assert form["required"] == ["circuit"]
+    monkeypatch.setenv("CUZK_CONFIG", str(tmp_path / "none.toml"))
+    assert "own" not in BatchParameters.model_json_schema()["properties"]["circuit"]["enum"]
+
+
+def test_a_field_of_the_form_is_of_one_type_with_its_range() -> None:
+    fields = BatchParameters.model_json_schema()["properties"]
+    assert all("type" in field and "anyOf" not in field for field in fields.values())
+    assert (fields["partitions"]["minimum"], fields["partitions"]["maximum"]) == (1, 10_000)
+    assert fields["priority"]["enum"] == ["critical", "high", "normal", "low"]
+    assert fields["count"]["minimum"] == 1
+    assert "default" not in fields["count"]
+    assert fields["concurrency"]["default"] == 3
+    assert fields["mode"]["default"] == "real"
+
+
+def test_what_the_form_sends_can_be_read_back() -> None:
+    sent = BatchParameters(circuit="merkle", due="06:00", device="0,1", name="nightly", output=Path("to"))
+    assert BatchParameters.model_validate_json(sent.model_dump_json()) == sent
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"circuit": ""}, "^circuit: expected a name"),
+        ({"due": "soon"}, "^due: found 'soon', expected a time such as"),
+        ({"device": "gpu"}, "^device: found 'gpu', expected different GPUs"),
+        ({"engine": "host:7700"}, "^engine: found 'host:7700', expected nothing"),
+        ({"inputs": ["nowhere"]}, "^inputs: nowhere: cannot be read"),
+        ({"cirquit": "merkle"}, "^cirquit: "),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line_that_names_the_field(
+    wrong: dict[str, object], why: str
+) -> None:
+    with pytest.raises(ConfigError, match=why) as refusal:
+        batch_parameters(**{"circuit": "merkle", **wrong})
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_proof_is_made_of_each_input(tmp_path: Path) -> None:
+    for name in ("b.wtns", "a.json", "notes.txt"):
+        (tmp_path / name).touch()
+    assert BatchParameters(circuit="merkle", inputs=tmp_path).count == 2
+    assert BatchParameters(circuit="merkle", inputs=[tmp_path, tmp_path / "b.wtns"]).count == 3
+    assert BatchParameters(circuit="merkle", inputs=tmp_path, count=2).count == 2
+    with pytest.raises(ConfigError, match=r"^count: found 3, but there are 2 inputs"):
+        batch_parameters(circuit="merkle", inputs=tmp_path, count=3)
+    assert BatchParameters(circuit="merkle").count == 3
 
 
 @pytest.mark.parametrize("wrong", [{"count": 0}, {"concurrency": 0}, {"partitions": 0}, {"priority": "soon"}])
@@ -42,6 +101,14 @@ def test_a_budget_that_is_no_size_or_nothing_is_refused_in_one_line(budget: str,
 
 def test_the_title_names_circuit_and_count() -> None:
     assert BatchParameters(circuit="merkle", count=12).title == "merkle ×12"
+    assert BatchParameters(circuit="merkle", name="nightly").title == "merkle ×3 · nightly"
+    assert BatchParameters(circuit="merkle", mode="simulated").title == "merkle ×3 · simulated"
+
+
+def test_the_devices_take_the_place_of_the_file_s() -> None:
+    assert batch_config(BatchParameters(circuit="merkle"), print).gpus.devices == "auto"
+    assert batch_config(BatchParameters(circuit="merkle", device="none"), print).gpus.devices == "none"
+    assert batch_config(BatchParameters(circuit="merkle", device="1, 0"), print).gpus.devices == [1, 0]
 
 
 def test_the_budget_takes_the_place_of_the_file_s_and_nothing_else(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from prefect.logging import disable_run_logger
 
 import engine
 from flows import progress as module
-from flows.batch import observer
 from flows.progress import Progress
+from flows.summary import observer
 
 
 @dataclass

@@ -23,11 +23,12 @@ from db import list_runs, open_history, show_run
 from engine import CircuitSpec, EngineError, ProofCancelled, ProofFailed, ProofRequest, ProofResult, Rejected
 from examples import CIRCUITS
 from flows import prove_batch as module
-from flows.batch import BatchFailed, BatchParameters, ProofSummary
+from flows.batch import BatchParameters
 from flows.launch import run_batch
 from flows.local_server import LocalServer, running_server
 from flows.progress import Progress
 from flows.server import API_URL, Server, prefect_server
+from flows.summary import BatchFailed, ProofSummary
 from tests.flows.support import ask, eventually, read_until, silent, start_batch, task_runs
 
 FINAL = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
