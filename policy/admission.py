@@ -17,7 +17,6 @@ class Search(NamedTuple):
     most_bytes: int
     hot: bool
     cold: bool
-    least_bytes: int  # nobody who was looked at needs less
     wake_at_s: float | None
 
 
@@ -32,38 +31,43 @@ class Admission:
 
     def admit_all(self, now_s: float) -> None:
         """And note what those wait for who are left: who may start and does not has no room."""
-        waiting, stages = self._work.waiting, self._work.stages
-        self._room.wake_at_s = None
+        waiting, stages, room = self._work.waiting, self._work.stages, self._room
+        room.wake_at_s = None
         while waiting.line.blocks or waiting.gathering.blocks:
             hot, cold = stages.open_to()
             if not ((hot or cold) and self._admit_one(now_s, hot, cold)):
-                cause = self._room.cause
-                waiting.hot.turn(cause if hot else stages.why_not_hot(), now_s)
-                waiting.cold.turn(cause if cold else stages.why_not_cold(), now_s)
+                waiting.hot.turn(room.cause if hot else stages.why_not_hot(), now_s)
+                waiting.cold.turn(room.cause if cold else stages.why_not_cold(), now_s)
                 return
 
     def _admit_one(self, now_s: float, hot: bool, cold: bool) -> bool:
         """Of the hot, which get a slot, or of the cold, which load."""
         room = self._room
         most_bytes = room.most_bytes(now_s, False)
-        if not self._again_in_vain(most_bytes, hot, cold):
+        if not (self._too_little(most_bytes, hot, cold) or self._again_in_vain(most_bytes, hot, cold)):
             room.wake_at_s = None
             if self._admit_first(now_s, most_bytes, hot, cold, forced=False):
                 return True
             line, gathering = self._work.waiting.line, self._work.waiting.gathering
+            idle_changes = self._work.cache.changes
             self._in_vain = Search(
-                line.changes,
-                gathering.changes,
-                self._work.cache.changes,
-                most_bytes,
-                hot,
-                cold,
-                line.least_refused_bytes,
-                room.wake_at_s,
+                line.changes, gathering.changes, idle_changes, most_bytes, hot, cold, room.wake_at_s
             )
         if not self._work.stalled():
             return False
         return self._admit_first(now_s, room.most_bytes(now_s, True), hot, cold, forced=True)
+
+    def _too_little(self, most_bytes: int, hot: bool, cold: bool) -> bool:
+        """Whether everybody needs more, so that there is nothing to search."""
+        waiting = self._work.waiting
+        if waiting.gathering.blocks:
+            return False
+        least_bytes = waiting.least_bytes(hot, cold)
+        if most_bytes >= least_bytes:
+            return False
+        self._room.wake_at_s = None
+        self._room.wanted(least_bytes)
+        return True
 
     def _again_in_vain(self, most_bytes: int, hot: bool, cold: bool) -> bool:
         """Whether what has changed since the last search cannot make its outcome another."""
@@ -71,10 +75,6 @@ class Admission:
         if last is None or work.waiting.line.changes != last.line_changes:
             return False
         gathering = work.waiting.gathering
-        if most_bytes < last.least_bytes and hot is last.hot and cold is last.cold and not gathering.blocks:
-            room.wake_at_s = None
-            room.wanted(last.least_bytes)
-            return True
         if work.cache.changes != last.idle_changes or gathering.changes != last.gathering_changes:
             return False
         if most_bytes <= last.most_bytes and hot <= last.hot and cold <= last.cold:
@@ -97,7 +97,7 @@ class Admission:
                 return True
         if cold and work.waiting.gathering.blocks and self._release_one(now_s, forced):
             return self._admit_first(now_s, most_bytes, hot, cold, forced)
-        room.wanted(work.waiting.line.least_refused_bytes)
+        room.wanted(work.waiting.least_bytes(hot, cold))
         return False
 
     def _instead_of(self, group: Group, evictions: list[CachedEntry], hot: bool, cold: bool) -> Group | None:

@@ -35,8 +35,9 @@ class CircuitRecord:
     def look_up(self, cache: EntryCache) -> bool:
         """Take over which entries are in memory; whether that makes a difference to those that wait."""
         missing_bytes, hot = 0, True
+        find = cache.find
         for entry in self.circuit.entries:
-            cached = cache.find(entry.key)
+            cached = find(entry.key)
             if cached is None:
                 missing_bytes += entry.size_bytes
                 hot = False
@@ -101,12 +102,12 @@ class Circuits:
     def affected_by(self, keys: Iterable[str]) -> list[CircuitRecord]:
         """The records with work that waits whose need changed as these entries came or went, up to date."""
         cache, by_entry = self._cache, self._by_entry
-        return [
-            record
-            for key in keys
-            for record in by_entry.get(key, ())
-            if record.groups and record.look_up(cache)  # the second time it makes no difference
-        ]
+        affected: list[CircuitRecord] = []
+        for key in keys:
+            for record in by_entry.get(key, ()):
+                if record.groups and record.look_up(cache):  # the second time it makes no difference
+                    affected.append(record)
+        return affected
 
     def wait(self, record: CircuitRecord) -> None:
         """Work of the circuit begins to wait."""

@@ -1,7 +1,7 @@
 """What to do: the answers of `Policy.handle`. A driver executes them in the order given.
 
 Within one answer `Stop` comes first, then `Evict`, `Admit`, `Load`, `Synthesize`, `Prove`, then the ends of
-jobs, then `WakeAt`. So memory that an eviction frees is free before a load takes it.
+jobs, then `WakeAt`: by the `turn` of each. So memory that an eviction frees is free before a load takes it.
 """
 
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ class Stop:
     (`Synthesized`, `QuotientDone`, `Proved`) may still be on its way; `Verified` is an answer too.
     """
 
+    turn = 0
     partition: PartitionId
 
 
@@ -33,6 +34,7 @@ class Stop:
 class Evict:
     """Free the entry now: its bytes count as free from this decision on. Nobody uses it."""
 
+    turn = 1
     entry: Entry
 
 
@@ -43,6 +45,7 @@ class Admit:
     Nothing to execute. Its entries are in memory, or are being loaded, or have their `Load` in this answer.
     """
 
+    turn = 2
     partition: PartitionId
     reserved_bytes: int
 
@@ -51,6 +54,7 @@ class Admit:
 class Load:
     """Bring the entry into memory, then answer `Loaded` or `LoadFailed`. Its bytes are reserved."""
 
+    turn = 3
     entry: Entry
 
 
@@ -58,6 +62,7 @@ class Load:
 class Synthesize:
     """Make a, b, c, then answer `Synthesized` or `Failed`."""
 
+    turn = 4
     partition: PartitionId
 
 
@@ -65,6 +70,7 @@ class Synthesize:
 class Prove:
     """Prove on the named device, answering `QuotientDone`, `Proved`, `Verified`, or `Failed` at any point."""
 
+    turn = 5
     partition: PartitionId
     device: str
 
@@ -73,6 +79,7 @@ class Prove:
 class Complete:
     """Every partition of the job is verified."""
 
+    turn = 6
     job_id: str
 
 
@@ -80,6 +87,7 @@ class Complete:
 class Fail:
     """The job has ended without success and holds nothing any more. `why` is "cancelled" after `Cancel`."""
 
+    turn = 6
     job_id: str
     why: str
 
@@ -88,6 +96,7 @@ class Fail:
 class Reject:
     """The job was not taken, since it could never run; `why` has the numbers and says what would fit."""
 
+    turn = 6
     job_id: str
     why: str
 
@@ -96,6 +105,7 @@ class Reject:
 class WakeAt:
     """Send `Tick` at this time. Asked again where the time changes; an older request may be dropped then."""
 
+    turn = 7
     at_s: float
 
 

@@ -1,7 +1,8 @@
 """The line before admission: groups in the order of turn, where the first that fits is found quickly.
 
 Groups stand in blocks of a few dozen. A block knows the least that a hot and a cold group in it need, so that
-a search passes a block without looking at its groups (hot: all its entries are in memory).
+a search passes a block without looking at its groups (hot: all its entries are in memory). The line knows the
+least of all blocks, so that where nothing fits nothing is searched.
 """
 
 from bisect import bisect_left
@@ -38,24 +39,15 @@ class Block:
                 cold_bytes = group.needed_bytes
         self.least_hot_bytes, self.least_cold_bytes, self.outdated = hot_bytes, cold_bytes, False
 
-    def needs(self, group: "Group") -> None:
-        if group.hot:
-            self.least_hot_bytes = min(self.least_hot_bytes, group.needed_bytes)
-        else:
-            self.least_cold_bytes = min(self.least_cold_bytes, group.needed_bytes)
-
-    def needs_no_longer(self, group: "Group") -> None:
-        if group.needed_bytes <= (self.least_hot_bytes if group.hot else self.least_cold_bytes):
-            self.outdated = True
-
 
 class Line:
     """All groups that wait, by `Group.place`, which must not change while a group is in the line."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
-        self.least_refused_bytes = NEVER
         self.changes = 0  # of who stands in it, what they need, and who may start
+        self._least_hot_bytes = self._least_cold_bytes = NEVER
+        self._outdated = False
 
     def __iter__(self) -> Iterator["Group"]:
         for block in self.blocks:
@@ -63,19 +55,18 @@ class Line:
 
     def insert(self, group: "Group") -> None:
         self.changes += 1
-        if not self.blocks:
-            group.block = Block([group], [group.place])
-            self.blocks.append(group.block)
-            return
-        at = min(bisect_left(self.blocks, group.place, key=_last_place), len(self.blocks) - 1)
-        block = self.blocks[at]
-        position = bisect_left(block.places, group.place)
-        block.places.insert(position, group.place)
+        blocks, place, at = self.blocks, group.place, 0
+        if not blocks:
+            blocks.append(Block([], []))
+        elif len(blocks) > 1:
+            at = min(bisect_left(blocks, place, key=_last_place), len(blocks) - 1)
+        block = group.block = blocks[at]
+        position = bisect_left(block.places, place)
+        block.places.insert(position, place)
         block.groups.insert(position, group)
-        group.block = block
-        block.needs(group)
+        self._needs(block, group)
         if len(block.groups) > BLOCK:
-            self.blocks.insert(at + 1, self._split(block))
+            blocks.insert(at + 1, self._split(block))
 
     def _split(self, block: Block) -> Block:
         half = len(block.groups) // 2
@@ -92,7 +83,7 @@ class Line:
         assert block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
         position = bisect_left(block.places, group.place)
         del block.groups[position], block.places[position]
-        block.needs_no_longer(group)
+        self._needs_no_longer(block, group)
         group.block = None
         if not block.groups:
             self.blocks.remove(block)
@@ -102,9 +93,56 @@ class Line:
         block = group.block
         assert block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
         self.changes += 1
-        block.needs_no_longer(group)
+        self._needs_no_longer(block, group)
         group.look_up()
-        block.needs(group)
+        self._needs(block, group)
+
+    def _needs(self, block: Block, group: "Group") -> None:
+        needed_bytes = group.needed_bytes
+        if group.hot:
+            if needed_bytes < block.least_hot_bytes:
+                block.least_hot_bytes = needed_bytes
+                if needed_bytes < self._least_hot_bytes:
+                    self._least_hot_bytes = needed_bytes
+        elif needed_bytes < block.least_cold_bytes:
+            block.least_cold_bytes = needed_bytes
+            if needed_bytes < self._least_cold_bytes:
+                self._least_cold_bytes = needed_bytes
+
+    def _needs_no_longer(self, block: Block, group: "Group") -> None:
+        needed_bytes, hot = group.needed_bytes, group.hot
+        if needed_bytes <= (block.least_hot_bytes if hot else block.least_cold_bytes):
+            block.outdated = True
+            if needed_bytes <= (self._least_hot_bytes if hot else self._least_cold_bytes):
+                self._outdated = True
+
+    def least_bytes(self, hot: bool, cold: bool, last: Rank | None) -> int:
+        """Hot or cold groups, or both, need so much at least, but for those in blocks beyond `last`."""
+        if last is not None:
+            hot_bytes, cold_bytes = self._least(last)
+        elif self._outdated:
+            hot_bytes, cold_bytes = self._least_hot_bytes, self._least_cold_bytes = self._least(None)
+            self._outdated = False
+        else:
+            hot_bytes, cold_bytes = self._least_hot_bytes, self._least_cold_bytes
+        if not (hot and cold):
+            return hot_bytes if hot else cold_bytes if cold else NEVER
+        return hot_bytes if hot_bytes < cold_bytes else cold_bytes
+
+    def _least(self, last: Rank | None) -> tuple[int, int]:
+        """Of the hot, and of the cold."""
+        last_place = None if last is None else (last[0], 1, last[1])
+        hot_bytes = cold_bytes = NEVER
+        for block in self.blocks:
+            if block.outdated:
+                block.look_up()
+            if block.least_hot_bytes < hot_bytes:
+                hot_bytes = block.least_hot_bytes
+            if block.least_cold_bytes < cold_bytes:
+                cold_bytes = block.least_cold_bytes
+            if last_place is not None and block.places[-1] > last_place:
+                break
+        return hot_bytes, cold_bytes
 
     def first_place(self, priority: Priority) -> Place | None:
         return next((group.place for group in self if group.priority == priority), None)
@@ -121,20 +159,14 @@ class Line:
                     yield group
 
     def fitting(self, most_bytes: int, hot: bool, cold: bool, last: Rank | None) -> Iterator["Group"]:
-        """Hot or cold groups, or both, that need at most so much, in turn; none that ranks after `last`.
-
-        Once it is through, `least_refused_bytes` is not more than the least that any other of them needs.
-        """
+        """Hot or cold groups, or both, that need at most so much, in turn; none that ranks after `last`."""
         last_place = None if last is None else (last[0], 1, last[1])
-        refused_bytes = NEVER
         for block in self.blocks:
             if block.outdated:
                 block.look_up()
             least_bytes = block.least_hot_bytes if hot else NEVER
             if cold and block.least_cold_bytes < least_bytes:
                 least_bytes = block.least_cold_bytes
-            if least_bytes < refused_bytes:
-                refused_bytes = least_bytes
             if least_bytes <= most_bytes:
                 for group in block.groups:
                     fits = group.needed_bytes <= most_bytes and (hot if group.hot else cold)
@@ -142,7 +174,6 @@ class Line:
                         yield group
             if last_place is not None and block.places[-1] > last_place:
                 break
-        self.least_refused_bytes = refused_bytes
 
 
 def _last_place(block: Block) -> Place:

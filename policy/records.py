@@ -97,6 +97,7 @@ class PartitionRecord:
         "id",
         "job",
         "loads_left",
+        "order",
         "overtaken",
         "phase1_bytes",
         "reservation",
@@ -118,6 +119,8 @@ class PartitionRecord:
         self.device: DeviceWorkers | None = None
         self.overtaken = 0
         self.waited = waited
+        # Whose turn it is among those that wait for a slot or a device: whole proofs first.
+        self.order = (job.place, index)
 
     def advance(self, trigger: Trigger) -> PartitionState:
         """Go to the state that follows; ProtocolError, with nothing changed, if none does."""
@@ -129,11 +132,6 @@ class PartitionRecord:
         self.state = state
         self.behind = behind
         return state
-
-    @property
-    def order(self) -> tuple[tuple[float, int, int], int]:
-        """Whose turn it is among those that wait for a slot or a device: whole proofs first."""
-        return (self.job.place, self.id.index)
 
 
 def illegal(trigger: Trigger, partition: PartitionId, state: PartitionState) -> ProtocolError:

@@ -2,22 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from policy.admission import Admission
-from policy.decisions import (
-    Admit,
-    Complete,
-    Decision,
-    Evict,
-    Fail,
-    Load,
-    Prove,
-    Reject,
-    Stop,
-    Synthesize,
-    WakeAt,
-)
+from policy.decisions import Decision, Reject, WakeAt
 from policy.errors import ProtocolError
 from policy.events import (
     Cancel,
@@ -43,19 +32,7 @@ from policy.room import Room
 from policy.states import FAILED, STOPPING, VERIFIED
 from policy.work import Work
 
-# The order of execution within one answer, see policy.decisions.
-_TURNS = {
-    Stop: 0,
-    Evict: 1,
-    Admit: 2,
-    Load: 3,
-    Synthesize: 4,
-    Prove: 5,
-    Complete: 6,
-    Fail: 6,
-    Reject: 6,
-    WakeAt: 7,
-}
+_turn = attrgetter("turn")  # of a decision
 
 
 class Scheduler(Queries):
@@ -89,9 +66,10 @@ class Scheduler(Queries):
             raise ProtocolError(f"{event!r} is no event, expected one of policy.events")
         if not now_s >= self._now_s:
             raise ProtocolError(f"{type(event).__name__} at {now_s} s, after an event at {self._now_s} s")
-        decisions = self._work.decisions = []
-        if self._work.closed:
-            self._work.closed = {}
+        work = self._work
+        decisions = work.decisions = []
+        if work.closed:
+            work.closed = {}
         handler(event, now_s)
         self._now_s = now_s
         if len(decisions) > 1:
@@ -109,7 +87,7 @@ class Scheduler(Queries):
                 self._work.decisions.append(Reject(job.id, why))
                 return
         first = self._work.take(job, now_s + job.priority * self._limits.ageing_s, now_s)
-        if first or (self._wake_at_s is not None and now_s >= self._wake_at_s):
+        if first or self._timer_is_due(now_s):
             self._start(now_s)  # else one like it waits before it, and in vain
 
     def _refusal(self, circuit: Circuit) -> str | None:
@@ -121,8 +99,9 @@ class Scheduler(Queries):
         )
 
     def _loaded(self, event: Loaded, now_s: float) -> None:
-        self._work.loaded(self._work.loading_entry(event), event.size_bytes, now_s)
-        self._start(now_s)
+        cached = self._work.loading_entry(event)
+        if self._work.loaded(cached, event.size_bytes, now_s) or self._timer_is_due(now_s):
+            self._start(now_s)  # else another entry is still to come, and nothing else has changed
 
     def _load_failed(self, event: LoadFailed, now_s: float) -> None:
         self._work.load_failed(self._work.loading_entry(event), event.why, now_s)
@@ -217,6 +196,10 @@ class Scheduler(Queries):
         self._wake_at_s = None
         self._start(now_s)
 
+    def _timer_is_due(self, now_s: float) -> bool:
+        """Time alone may let something start, before the Tick is here."""
+        return self._wake_at_s is not None and now_s >= self._wake_at_s
+
     def _start(self, now_s: float) -> None:
         """Start whatever can start."""
         work, stages = self._work, self._work.stages
@@ -239,7 +222,3 @@ class Scheduler(Queries):
         if at_s is not None and at_s != self._wake_at_s:
             self._wake_at_s = at_s
             work.decisions.append(WakeAt(at_s))
-
-
-def _turn(decision: Decision) -> int:
-    return _TURNS[type(decision)]

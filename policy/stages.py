@@ -1,6 +1,7 @@
 """Between admission and proof: ready partitions wait for a slot, synthesized ones for a device."""
 
 from bisect import insort
+from operator import attrgetter
 
 from policy.decisions import Decision, Prove, Synthesize
 from policy.devices import DevicePool
@@ -18,6 +19,8 @@ LOAD, SYNTHESIS_SLOT, LOOKAHEAD, TURN = (
     WaitCause.TURN,
 )
 DEVICE, DEVICE_MEMORY = WaitCause.DEVICE, WaitCause.DEVICE_MEMORY
+
+_order = attrgetter("order")  # of a record
 
 
 class Stages:
@@ -161,7 +164,3 @@ class Stages:
         record.slot = True
         self.synthesizing += 1
         decisions.append(Synthesize(record.id))
-
-
-def _order(record: PartitionRecord) -> tuple[tuple[float, int, int], int]:
-    return record.order

@@ -21,6 +21,7 @@ from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from math import inf
+from operator import attrgetter
 
 from policy.circuits import CircuitRecord, Circuits, Rank
 from policy.group import Group
@@ -29,6 +30,8 @@ from policy.model import Limits, Priority
 from policy.protocol import WaitCause
 from policy.records import JobRecord
 from policy.waits import GroupWaited, WaitClock
+
+_rank = attrgetter("rank")  # of a group
 
 
 class WaitingRoom:
@@ -58,6 +61,10 @@ class WaitingRoom:
     def fitting(self, most_bytes: int, hot: bool, cold: bool) -> Iterator[Group]:
         """The groups that need at most so much and may be admitted now if there is room, in turn."""
         return self.line.fitting(most_bytes, hot, cold, self.last_rank)
+
+    def least_bytes(self, hot: bool, cold: bool) -> int:
+        """Nobody needs less who may be admitted now if there is room."""
+        return self.line.least_bytes(hot, cold, self.last_rank)
 
     def add(self, record: JobRecord, now_s: float) -> bool:
         """The job waits; whether a group has come into being by it, or into the line."""
@@ -111,10 +118,12 @@ class WaitingRoom:
             else:
                 self.release(group, now_s)
 
-    def entries_changed(self, keys: Iterable[str], now_s: float) -> None:
-        """The entries came, were loaded, or went."""
-        for circuit in self._circuits.affected_by(keys):
+    def entries_changed(self, keys: Iterable[str], now_s: float) -> bool:
+        """The entries came, were loaded, or went; whether that makes a difference to any that wait."""
+        affected = self._circuits.affected_by(keys)
+        for circuit in affected:
             self.needs_changed(circuit, now_s)
+        return bool(affected)
 
     def next_gathered_s(self) -> float:
         """When the next group has gathered for long enough; never, if none gathers."""
@@ -227,7 +236,3 @@ class WaitingRoom:
         else:
             group.batch_left = self._batch_size - 1
             self._insert(group, now_s)
-
-
-def _rank(group: Group) -> Rank:
-    return group.rank

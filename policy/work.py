@@ -88,25 +88,30 @@ class Work:
         job.live[job.take_next()] = record
         self.holding += 1
         self.waiting.took(group, now_s)
+        record.order = (job.place, index)  # the job's place is what it stays from now on
         self.decisions.append(Admit(record.id, reserved_bytes))
         if to_load:
             self.waiting.entries_changed([entry.key for entry in to_load], now_s)
             self.decisions += [Load(entry) for entry in to_load]
-        loading = [cached.entry.key for cached in record.entries if cached.loading]
-        record.loads_left = len(loading)
-        for key in loading:
-            self._awaiting.setdefault(key, []).append(record)
-        record.advance(Load if loading else Admit)
+        for cached in record.entries:
+            if cached.loading:
+                record.loads_left += 1
+                self._awaiting.setdefault(cached.entry.key, []).append(record)
+        record.advance(Load if record.loads_left else Admit)
         self.stages.take(record, self.decisions, now_s)
 
-    def loaded(self, cached: CachedEntry, size_bytes: int | None, now_s: float) -> None:
-        self.cache.loaded(cached, cached.size_bytes if size_bytes is None else size_bytes, now_s)
-        self.waiting.entries_changed([cached.entry.key], now_s)
+    def loaded(self, cached: CachedEntry, size_bytes: int | None, now_s: float) -> bool:
+        """Whether more is possible by it: memory came free, or all is there that somebody waits for."""
+        reserved_bytes = cached.size_bytes
+        self.cache.loaded(cached, reserved_bytes if size_bytes is None else size_bytes, now_s)
+        more = self.waiting.entries_changed((cached.entry.key,), now_s)
         for record in self._waiters(cached):
             record.loads_left -= 1
             if not record.loads_left:
                 record.advance(Loaded)
                 self.stages.loaded(record, now_s)
+                more = True
+        return more or not cached.users or cached.size_bytes < reserved_bytes
 
     def load_failed(self, cached: CachedEntry, why: str, now_s: float) -> None:
         waiters = self._waiters(cached)
