@@ -53,7 +53,7 @@ class SimCircuit:
     """A circuit as the simulator proves it: its shape, and what a proof of it is by default."""
 
     shape: Circuit
-    constraints: int
+    constraints: int | None
     partitions: int = 1
     priority: Priority = Priority.NORMAL
 

@@ -45,6 +45,8 @@ class SerialDevice:
         self._from_quotient = device_share * (1 - profile.quotient_share)
         self._waiting: deque[Proving] = deque()
         self._busy: Proving | None = None
+        self._entered_s = 0.0
+        self.busy_s = 0.0  # of those that have left
 
     def prove(self, proving: Proving) -> None:
         if self._before:
@@ -71,6 +73,7 @@ class SerialDevice:
 
     def _enter(self, proving: Proving) -> None:
         self._busy = proving
+        self._entered_s = self._env.now
         call_in(self._env, proving.prove_s * self._to_quotient, self._quotient, proving)
 
     def _quotient(self, alarm: Alarm) -> None:
@@ -89,7 +92,16 @@ class SerialDevice:
         else:
             self._proved(alarm)
 
+    def lose(self) -> None:
+        """It does nothing until `restore`; what it does now has been stopped."""
+        self._busy = Proving(PartitionId("", 0), 0.0, 0.0)
+
+    def restore(self) -> None:
+        self._entered_s = self._env.now  # nothing of the time between counts
+        self._next()
+
     def _next(self) -> None:
+        self.busy_s += self._env.now - self._entered_s
         self._busy = None
         if self._waiting:
             self._enter(self._waiting.popleft())

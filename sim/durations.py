@@ -25,7 +25,7 @@ class Durations:
     circuit takes the same times whatever else a run does, and in whatever order.
     """
 
-    def __init__(self, profile: MachineProfile, constraints: dict[str, int], seed: int) -> None:
+    def __init__(self, profile: MachineProfile, constraints: dict[str, int], seed: int | str) -> None:
         """`constraints` by the circuit's name, for those that the profile has no observed times of."""
         self._profile = profile
         self._constraints = constraints

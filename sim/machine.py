@@ -39,6 +39,13 @@ Watch = Callable[[float, Event, Sequence[Decision]], None]
 """Called with the time after each event, before the decisions are executed."""
 
 
+class Halted:
+    """In the place of a policy that has died."""
+
+    def handle(self, _event: Event, _now_s: float) -> list[Decision]:
+        return []
+
+
 class SimulatedMachine:
     """Feeds events to the policy, one after the other, and does in simulated time what it decides."""
 
@@ -50,7 +57,8 @@ class SimulatedMachine:
         durations: Durations,
         watches: Sequence[Watch] = (),
     ) -> None:
-        self._env, self._policy, self._durations = env, policy, durations
+        self._env, self._durations = env, durations
+        self._policy: Policy | Halted = policy
         self._watches = tuple(watches)
         self._disk = Resource(env, profile.loads_at_once)
         self._synthesis = SharedWork(env, profile.synthesis_slowdown)
@@ -97,6 +105,38 @@ class SimulatedMachine:
             self._take(self._events.popleft())
         self._executing = False
 
+    def fail(self, partition: PartitionId, why: str) -> None:
+        """Its work ends where it is, with an error; what lies between two stages is simply dropped."""
+        work = self._at_work.pop(partition, None)
+        if isinstance(work, Piece):
+            self._synthesis.abandon(work)
+        elif work is not None:
+            device, proving = work
+            device.stop(proving)
+        self.send(Failed(partition, why))
+
+    def lose_device(self, name: str, why: str) -> None:
+        """All that proves there fails, and what is sent there waits until `restore_device`."""
+        lost = self._devices[name]
+        failing = [key for key, work in self._at_work.items() if isinstance(work, tuple) and work[0] is lost]
+        lost.lose()
+        for partition in failing:
+            if partition in self._at_work:  # else its job has failed by another's failure
+                self.fail(partition, why)
+
+    def restore_device(self, name: str) -> None:
+        self._devices[name].restore()
+
+    def halt(self) -> None:
+        """The process dies: nothing is told or done any more."""
+        self._policy, self._watches = Halted(), ()
+        self._events.clear()
+
+    @property
+    def devices_busy_s(self) -> float:
+        """For which devices had something to do, all together."""
+        return sum(device.busy_s for device in self._devices.values())
+
     def _take(self, event: Event) -> None:
         now_s = self._env.now
         decisions = self._policy.handle(event, now_s)
@@ -136,14 +176,7 @@ class SimulatedMachine:
         device.prove(proving)
 
     def _stop(self, stop: Stop) -> None:
-        """Work ends where it is; what lies between two stages is simply dropped."""
-        work = self._at_work.pop(stop.partition, None)
-        if isinstance(work, Piece):
-            self._synthesis.abandon(work)
-        elif work is not None:
-            device, proving = work
-            device.stop(proving)
-        self.send(Failed(stop.partition, "stopped"))
+        self.fail(stop.partition, "stopped")
 
     def _end(self, decision: Complete | Fail | Reject) -> None:
         del self._times[decision.job_id]

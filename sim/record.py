@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeVar
 from db import Record, Run
 from sim.errors import SimError
 from sim.garbage import uncollected
-from sim.rows import rows_of
-from sim.run import Progress, SimulatedRun
+from sim.rows import Recordable, rows_of
+from sim.run import Progress
 
 ROWS_AT_ONCE = 10_000
 Row = TypeVar("Row")
@@ -24,7 +24,7 @@ class Writer(Protocol):
 
 
 def record(
-    run: SimulatedRun, writer: Writer, *, name: str, code_version: str, progress: Progress | None = None
+    run: Recordable, writer: Writer, *, name: str, code_version: str, progress: Progress | None = None
 ) -> str:
     """Write every row, count them in `progress`, and return the run's id.
 
@@ -34,7 +34,7 @@ def record(
         return _record(run, writer, name, code_version, progress or Progress())
 
 
-def _record(run: SimulatedRun, writer: Writer, name: str, code_version: str, progress: Progress) -> str:
+def _record(run: Recordable, writer: Writer, name: str, code_version: str, progress: Progress) -> str:
     records, many = rows_of(run, name, code_version)
     row = next(each for each in records if isinstance(each, Run))
     state, row.state = row.state, "running"  # until all of it is there

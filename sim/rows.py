@@ -1,23 +1,49 @@
 """A simulated run as rows of the history, derived from its log; the same rows as a real run's."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from db import Machine, MemorySample, PolicyEvent, Record, Run, Settings, Stage
-from policy import PartitionId
+from policy import Limits, PartitionId
 from policy.codec import encode_decision, encode_event, encode_limits
 from sim.lives import Life, RunRows
 from sim.log import LogEntry
-from sim.run import SimulatedRun
+from sim.profile import MachineProfile
 from sim.waits import Causes
 
 Values = dict[str, Any]
 """A row as its columns' values by name."""
 
 
+class Recordable(Protocol):
+    """A simulated run with its log: sim.SimulatedRun, and sim.HostRun, are some.
+
+    `settings`: what it was simulated under, as JSON values. `proof_count`: None for as many as were begun.
+    """
+
+    @property
+    def limits(self) -> Limits: ...
+    @property
+    def profile(self) -> MachineProfile: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def log(self) -> Sequence[LogEntry]: ...
+    @property
+    def wait_causes(self) -> Mapping[PartitionId, str]: ...
+    @property
+    def stage_causes(self) -> Mapping[PartitionId, Causes]: ...
+    @property
+    def peak_reserved_bytes(self) -> int: ...
+    @property
+    def end_s(self) -> float: ...
+    @property
+    def proof_count(self) -> int | None: ...
+
+
 def rows_of(
-    run: SimulatedRun, name: str, code_version: str
+    run: Recordable, name: str, code_version: str
 ) -> tuple[list[Record], list[tuple[type[Record], Iterator[Values]]]]:
     """The rows of run, proofs and partitions, and then, by their table, those that are many.
 
@@ -25,7 +51,7 @@ def rows_of(
     took in simulated time.
     """
     machine = Machine.of(run.profile.model_dump(mode="json"))
-    settings = _settings(run)
+    settings = Settings.of(run.settings)
     row = _run_row(run, name, code_version)
     row.machine_id, row.config_id = machine.id, settings.id
     rows = RunRows(row.id)
@@ -81,12 +107,12 @@ def _samples(run_id: str, log: Iterable[LogEntry]) -> Iterator[Values]:
         }
 
 
-def _run_row(run: SimulatedRun, name: str, code_version: str) -> Run:
+def _run_row(run: Recordable, name: str, code_version: str) -> Run:
     row = Run(
         source="sim",
         name=name,
         state="succeeded",
-        proof_count=run.batch.count,
+        proof_count=run.proof_count,
         budget_bytes=run.limits.budget_bytes,
         policy_limits=encode_limits(run.limits),
         code_version=code_version,
@@ -94,18 +120,3 @@ def _run_row(run: SimulatedRun, name: str, code_version: str) -> Run:
     )
     row.ended_at = row.started_at + timedelta(seconds=run.end_s)
     return row
-
-
-def _settings(run: SimulatedRun) -> Settings:
-    batch = run.batch
-    return Settings.of(
-        {
-            "policy": run.policy,
-            "seed": run.seed,
-            "circuit": batch.circuit.name,
-            "count": batch.count,
-            "concurrency": batch.concurrency,
-            "partitions": batch.partitions,
-            "priority": batch.priority.name.lower(),
-        }
-    )

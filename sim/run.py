@@ -37,6 +37,24 @@ class SimulatedRun:
     peak_reserved_bytes: int
     end_s: float
 
+    @property
+    def proof_count(self) -> int:
+        return self.batch.count
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As JSON values."""
+        batch = self.batch
+        return {
+            "policy": self.policy,
+            "seed": self.seed,
+            "circuit": batch.circuit.name,
+            "count": batch.count,
+            "concurrency": batch.concurrency,
+            "partitions": batch.partitions,
+            "priority": batch.priority.name.lower(),
+        }
+
 
 @dataclass
 class Progress:

@@ -1,0 +1,133 @@
+"""What a simulated run says of a machine, as figures by name, units in the names."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from policy import WaitCause
+from sim.cluster import Ticket
+from sim.host import SimulatedHost
+from sim.intervals import percentile
+from sim.meter import NOTHING, Meter
+from sim.verdict import Verdict
+from sim.workload import Loop
+
+Figures = dict[str, float]
+PERCENTILES = (("p50", 0.50), ("p90", 0.90), ("p99", 0.99))
+RESOURCES = (
+    "memory", "cores", "devices", "device memory", "disk", "batching", "fixed concurrency", NOTHING
+)  # fmt: skip
+LATENCY = "latency_"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Of one seed. `verdict` is None for a closed loop, which cannot be overloaded.
+
+    Figures of a circuit or resource have its name in brackets, such as latency_p99_s[porep-32g].
+    """
+
+    loop: Loop
+    seed: int
+    verdict: Verdict | None
+    over_budget: bool
+    figures: Figures
+
+
+@dataclass
+class Outcomes:
+    """How the proofs of each circuit ended."""
+
+    latencies_s: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    due: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    missed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    failed: int = 0
+    done_in_time: int = 0  # while proofs arrived
+    last_s: float = 0.0
+
+    def take(self, ticket: Ticket, succeeded: bool, at_s: float, arrivals_end_s: float) -> None:
+        request = ticket.request
+        name = request.circuit.name
+        self.last_s = at_s
+        if request.due_s is not None:
+            self.due[name] += 1
+            self.missed[name] += not succeeded or at_s > request.due_s
+        if succeeded:
+            self.latencies_s[name].append(at_s - ticket.arrived_s)
+            self.done_in_time += at_s <= arrivals_end_s
+        else:
+            self.failed += 1
+
+    @property
+    def succeeded(self) -> int:
+        """Proofs of all circuits."""
+        return sum(map(len, self.latencies_s.values()))
+
+    @property
+    def alone_s(self) -> float:
+        """About what the slowest circuit takes when nothing else is there."""
+        return max((min(each) for each in self.latencies_s.values() if each), default=0.0)
+
+
+def latency_figures(outcomes: Outcomes) -> Figures:
+    """From arrival to the last partition's check, by circuit, of the proofs that succeeded."""
+    figures = {}
+    for name, latencies_s in sorted(outcomes.latencies_s.items()):
+        ordered = sorted(latencies_s)
+        for label, share in PERCENTILES:
+            figures[f"{LATENCY}{label}_s[{name}]"] = percentile(ordered, share)
+    return figures
+
+
+def deadline_figures(outcomes: Outcomes) -> Figures:
+    """How many were due at a time, and what share of them was late or failed, by circuit."""
+    figures: Figures = {}
+    for name, count in sorted(outcomes.due.items()):
+        figures[f"deadlines_missed[{name}]"] = outcomes.missed[name]
+        figures[f"deadlines_missed_share[{name}]"] = outcomes.missed[name] / count
+    return figures
+
+
+def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
+    """What bound the hosts, how much they held and did, and what partitions waited for."""
+    lives = [life for host in hosts for life in host.ended]
+    meters = [life.meter for life in lives]
+    binding_s, waits_s = _sums(meters)
+    up_s = sum(binding_s.values()) or 1.0
+    device_s = sum(
+        sum(life.meter.binding_s.values()) * _devices(host) for host in hosts for life in host.ended
+    )
+    budget_bytes = max(host.modelled.limits.budget_bytes for host in hosts)
+    figures = {
+        "peak_reserved_bytes": float(max(life.peak_reserved_bytes for life in lives)),
+        "budget_bytes": float(budget_bytes),
+        "device_use_share": sum(life.devices_busy_s for life in lives) / (device_s or 1.0),
+        "loads": float(sum(meter.loads for meter in meters)),
+        "reloads": float(sum(meter.reloads for meter in meters)),
+        "evictions": float(sum(meter.evictions for meter in meters)),
+        "unbegun_share": sum(meter.unbegun_s for meter in meters) / up_s,
+    }
+    figures |= {f"binding_share[{name}]": binding_s.get(name, 0.0) / up_s for name in RESOURCES}
+    return figures | {f"waited_s[{cause.value}]": waits_s.get(cause.value, 0.0) for cause in WaitCause}
+
+
+def _devices(host: SimulatedHost) -> int:
+    return len(host.modelled.limits.devices)
+
+
+def _sums(meters: Sequence[Meter]) -> tuple[Figures, Figures]:
+    binding_s: Figures = defaultdict(float)
+    waits_s: Figures = defaultdict(float)
+    for meter in meters:
+        for name, seconds in meter.binding_s.items():
+            binding_s[name] += seconds
+        for name, seconds in meter.waits_s.items():
+            waits_s[name] += seconds
+    return binding_s, waits_s
+
+
+def over_budget(hosts: Sequence[SimulatedHost]) -> bool:
+    """A fixed number of partitions at once may take more memory than there is."""
+    return any(
+        life.peak_reserved_bytes > host.modelled.limits.budget_bytes for host in hosts for life in host.ended
+    )

@@ -1,0 +1,144 @@
+"""Several hosts behind one queue: which of them takes the next proof, and what becomes of it."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from simpy import Environment
+
+from policy import Circuit, Complete, Decision, Event, Fail, Priority, Reject
+from sim.alarms import Alarm, call_in
+from sim.errors import SimError
+from sim.host import SimulatedHost
+from sim.workload import Request
+
+Done = Callable[["Ticket", bool], None]
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A request on its way: since when, how often it was tried, and on which host it is now."""
+
+    request: Request
+    arrived_s: float
+    done: Done
+    order: int
+    failures: int = 0
+    attempts: int = 0
+    host: SimulatedHost | None = None
+    job_id: str = ""
+
+
+@dataclass
+class Cluster:
+    """One host takes all at once: its policy is the queue. Of several each takes a proof when none of its own
+    of that priority or a more urgent one waits for admission.
+
+    Among those that may, one goes first that has the circuit's entries in memory, then one with the least
+    work for each of its devices. A proof that fails is tried again `retries` times.
+    """
+
+    env: Environment
+    retries: int
+    hosts: list[SimulatedHost] = field(default_factory=list)
+    on_unfinished: Callable[[float, int], None] = lambda _at_s, _more: None
+    retried: int = 0
+
+    def __post_init__(self) -> None:
+        self._lines: dict[tuple[Priority, str], deque[Ticket]] = {}
+        self._on_hosts: dict[str, Ticket] = {}
+        self._orders = count()
+        self._fits: dict[str, list[SimulatedHost]] = {}
+        self._due = False
+
+    def check(self, circuits: Sequence[Circuit]) -> None:
+        """Raises SimError for a circuit that fits no host, with what would fit."""
+        for circuit in circuits:
+            whys = {host.modelled.name: host.refusal(circuit) for host in self.hosts}
+            self._fits[circuit.name] = [host for host in self.hosts if whys[host.modelled.name] is None]
+            if not self._fits[circuit.name]:
+                name, why = next(iter(whys.items()))
+                raise SimError(f"{circuit.name} never fits: on host {name} {why}")
+
+    def submit(self, request: Request, done: Done) -> None:
+        """`done(ticket, succeeded)` is called when it has ended."""
+        self.on_unfinished(self.env.now, request.partitions)
+        self._enqueue(Ticket(request, self.env.now, done, next(self._orders)))
+        self.dispatch()
+
+    def dispatch(self) -> None:
+        """Let hosts take what they may."""
+        while self._lines and self._dispatch_one():
+            pass
+
+    def watch(self, _at_s: float, _event: Event, _decisions: Sequence[Decision]) -> None:
+        """A host's event may let it take another proof, once it has executed what it decided."""
+        if self._lines and not self._due:
+            self._due = True
+            call_in(self.env, 0.0, self._dispatch_due, None)
+
+    def _dispatch_due(self, _alarm: Alarm) -> None:
+        self._due = False
+        self.dispatch()
+
+    def lose(self, host: SimulatedHost) -> None:
+        """The host's process has died: its proofs wait again, first of their kind."""
+        lost = [ticket for ticket in self._on_hosts.values() if ticket.host is host]
+        for ticket in sorted(lost, key=lambda ticket: -ticket.order):
+            del self._on_hosts[ticket.job_id]
+            ticket.host = None
+            self._enqueue(ticket, first=True)
+        self.dispatch()
+
+    def _enqueue(self, ticket: Ticket, first: bool = False) -> None:
+        request = ticket.request
+        line = self._lines.setdefault((request.priority, request.circuit.name), deque())
+        line.appendleft(ticket) if first else line.append(ticket)
+
+    def _dispatch_one(self) -> bool:
+        for key in sorted(self._lines, key=lambda key: (key[0], self._lines[key][0].order)):
+            line = self._lines[key]
+            host = self._host_for(line[0].request)
+            if host is not None:
+                ticket = line.popleft()
+                if not line:
+                    del self._lines[key]
+                self._start(ticket, host)
+                return True
+        return False
+
+    def _host_for(self, request: Request) -> SimulatedHost | None:
+        able = [host for host in self._fits[request.circuit.name] if host.up]
+        if len(self.hosts) > 1:
+            able = [host for host in able if not host.meter.waits_before(request.priority)]
+        return min(able, key=lambda host: self._rank(host, request.circuit), default=None)
+
+    def _rank(self, host: SimulatedHost, circuit: Circuit) -> tuple[bool, float]:
+        hot = all(entry.key in host.meter.in_memory for entry in circuit.entries)
+        return (not hot, host.meter.unfinished / len(host.modelled.limits.devices))
+
+    def _start(self, ticket: Ticket, host: SimulatedHost) -> None:
+        job = ticket.request.job(ticket.attempts)
+        ticket.attempts += 1
+        ticket.host, ticket.job_id = host, job.id
+        self._on_hosts[job.id] = ticket
+        end = host.submit(job)
+        assert end.callbacks is not None, "a job that has just begun has not ended"
+        end.callbacks.append(lambda end: self._ended(ticket, end.value))
+
+    def _ended(self, ticket: Ticket, decision: Any) -> None:
+        if isinstance(decision, Reject):
+            raise SimError(f"{decision.job_id} was rejected: {decision.why}")
+        assert isinstance(decision, Complete | Fail), f"{decision!r} is no end of a job"
+        del self._on_hosts[ticket.job_id]
+        ticket.host = None
+        if isinstance(decision, Fail) and ticket.failures < self.retries:
+            ticket.failures += 1
+            self.retried += 1
+            self._enqueue(ticket)
+            self.dispatch()
+            return
+        self.on_unfinished(self.env.now, -ticket.request.partitions)
+        ticket.done(ticket, isinstance(decision, Complete))

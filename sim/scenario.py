@@ -1,0 +1,223 @@
+"""A workload on modelled hosts, played once by a seed: the real policy on each host, and what comes of it."""
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simpy import Environment
+from simpy import Event as Signal
+
+from policy import Limits, PartitionId
+from sim.answers import (
+    Answers,
+    Figures,
+    Outcomes,
+    deadline_figures,
+    latency_figures,
+    over_budget,
+    resource_figures,
+)
+from sim.cluster import Cluster, Ticket
+from sim.errors import SimError
+from sim.faults import Faults
+from sim.garbage import uncollected
+from sim.host import Life, SimulatedHost
+from sim.hosts import ModelledHost
+from sim.kinds import BUDGET
+from sim.log import LogEntry
+from sim.profile import MachineProfile
+from sim.run import Progress
+from sim.trouble import bring_trouble
+from sim.verdict import Backlog, verdict_of
+from sim.waits import Causes
+from sim.workload import OpenLoop, Request, Workload
+
+NO_FAULTS = Faults()
+DAY_S = 86_400.0
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is asked. `cost` of the machine, in any currency; `settings`: what sets it apart from others."""
+
+    workload: Workload
+    hosts: tuple[ModelledHost, ...]
+    policy: str = BUDGET
+    faults: Faults = NO_FAULTS
+    cost: float | None = None
+    settings: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class HostRun:
+    """All that happened on one host from a start of its process on, as `sim.record` takes it."""
+
+    name: str
+    limits: Limits
+    profile: MachineProfile
+    settings: Mapping[str, Any]
+    log: tuple[LogEntry, ...]
+    wait_causes: Mapping[PartitionId, str]
+    stage_causes: Mapping[PartitionId, Causes]
+    peak_reserved_bytes: int
+    end_s: float
+    proof_count: int | None
+
+
+@dataclass(frozen=True)
+class Played:
+    """The answers, and each host's run where a log was asked for."""
+
+    answers: Answers
+    runs: tuple[HostRun, ...]
+
+
+def play(
+    scenario: Scenario, seed: int, *, with_log: bool = False, progress: Progress | None = None
+) -> Played:
+    """Play the workload to its end, and note in `progress` how it goes.
+
+    Proofs of an open loop that take as long again as all arrivals, and a day more, are given up.
+    Raises SimError for a circuit that fits no host or whose times are not known.
+    """
+    return _Play(scenario, seed, with_log, progress or Progress()).play()
+
+
+class _Play:
+    def __init__(self, scenario: Scenario, seed: int, with_log: bool, progress: Progress) -> None:
+        self._scenario, self._seed, self._progress = scenario, seed, progress
+        self._env = Environment(initial_time=0.0)
+        self._finished = self._env.event()
+        self._outcomes = Outcomes()
+        self._left = 0
+        workload = scenario.workload
+        self._duration_s = workload.duration_s if isinstance(workload, OpenLoop) else float("inf")
+        self._backlog = Backlog(workload.duration_s) if isinstance(workload, OpenLoop) else None
+        self._cluster = Cluster(self._env, scenario.faults.retries)
+        if self._backlog is not None:
+            self._cluster.on_unfinished = self._backlog.change
+        circuits = workload.circuits
+        constraints = {
+            name: each.constraints for name, each in circuits.items() if each.constraints is not None
+        }
+        self._cluster.hosts += [
+            SimulatedHost(
+                self._env,
+                host,
+                scenario.policy,
+                constraints,
+                seed,
+                scenario.faults,
+                with_log,
+                self._cluster.watch,
+            )
+            for host in scenario.hosts
+        ]
+        self._cluster.check([each.shape for each in circuits.values()])
+        bring_trouble(self._env, self._cluster, scenario.faults, seed)
+
+    def play(self) -> Played:
+        workload = self._scenario.workload
+        ends: list[Signal] = [self._finished]
+        if isinstance(workload, OpenLoop):
+            self._arrive(workload)
+            ends.append(self._env.timeout(2 * workload.duration_s + DAY_S))
+        else:
+            self._left = workload.proof_count
+            for concurrency, requests in workload.requests():
+                for _ in range(concurrency):
+                    self._next(requests)
+        with uncollected():
+            self._env.run(until=self._env.any_of(ends))
+        for host in self._cluster.hosts:
+            if host.up:
+                host.die()
+        return Played(self._answers(), tuple(self._runs()))
+
+    def _arrive(self, workload: OpenLoop) -> None:
+        requests = workload.requests(self._seed)
+        if not requests:
+            raise SimError(f"nothing arrives in {workload.duration_s:.0f} s; give a longer duration")
+        self._left = len(requests)
+        self._env.process(self._arrivals(requests))
+
+    def _arrivals(self, requests: list[tuple[float, Request]]) -> Generator[Signal, Any, None]:
+        for at_s, request in requests:
+            if at_s > self._env.now:
+                yield self._env.timeout(at_s - self._env.now)
+            self._cluster.submit(request, self._done)
+
+    def _next(self, requests: Iterator[Request]) -> None:
+        """The stream's next proof, and after it the one after."""
+
+        def done(ticket: Ticket, succeeded: bool) -> None:
+            self._done(ticket, succeeded)
+            self._next(requests)
+
+        request = next(requests, None)
+        if request is not None:
+            self._cluster.submit(request, done)
+
+    def _done(self, ticket: Ticket, succeeded: bool) -> None:
+        self._outcomes.take(ticket, succeeded, self._env.now, self._duration_s)
+        self._progress.ended_count += 1
+        self._progress.at_s = self._env.now
+        self._left -= 1
+        if not self._left:
+            self._finished.succeed()
+
+    def _answers(self) -> Answers:
+        workload, outcomes, hosts = self._scenario.workload, self._outcomes, self._cluster.hosts
+        end_s = outcomes.last_s if not self._left else self._env.now
+        figures = resource_figures(hosts)
+        span_s = self._duration_s if isinstance(workload, OpenLoop) else end_s
+        done = outcomes.done_in_time if isinstance(workload, OpenLoop) else outcomes.succeeded
+        figures |= {
+            "makespan_s": end_s,
+            "proofs": float(outcomes.succeeded),
+            "proofs_failed": float(outcomes.failed),
+            "proofs_unfinished": float(self._left),
+            "proofs_retried": float(self._cluster.retried),
+            "proofs_an_hour": done / span_s * 3600 if span_s else 0.0,
+        }
+        verdict = None
+        if self._backlog is not None:
+            self._backlog.change(self._duration_s, 0)
+            left_s = float("inf") if self._left else end_s - self._duration_s
+            unbegun = figures["unbegun_share"]
+            means = self._backlog.means
+            verdict = verdict_of(means, left_s, self._duration_s, outcomes.alone_s, unbegun)
+        elif outcomes.succeeded:
+            figures["seconds_a_proof"] = end_s / outcomes.succeeded
+        figures |= self._by_circuit(verdict == "overloaded")
+        return Answers(workload.loop, self._seed, verdict, over_budget(hosts), figures)
+
+    def _by_circuit(self, overloaded: bool) -> Figures:
+        """Where more arrives than is done, latencies tell of the run's length alone: there are none."""
+        deadlines = deadline_figures(self._outcomes)
+        return deadlines if overloaded else latency_figures(self._outcomes) | deadlines
+
+    def _runs(self) -> Iterator[HostRun]:
+        for host in self._cluster.hosts:
+            for number, life in enumerate(host.ended, start=1):
+                if life.log is not None:
+                    yield self._run(host, life, number)
+
+    def _run(self, host: SimulatedHost, life: Life, number: int) -> HostRun:
+        log = life.log
+        assert log is not None, "a run without a log is not recorded"
+        name = host.modelled.name if number == 1 else f"{host.modelled.name}, start {number}"
+        scenario = self._scenario
+        settings = {"policy": scenario.policy, "seed": self._seed, "loop": scenario.workload.loop}
+        return HostRun(
+            name,
+            host.modelled.limits,
+            host.modelled.profile,
+            {**settings, **(scenario.settings or {})},
+            tuple(log.entries),
+            log.wait_causes,
+            dict(log.stage_causes.by_partition),
+            life.peak_reserved_bytes,
+            log.entries[-1].at_s if log.entries else 0.0,
+            None,
+        )

@@ -1,0 +1,81 @@
+"""Faults by seed: what fails is tried again, on the host that is up, and nothing is lost or left."""
+
+from __future__ import annotations
+
+import pytest
+
+from policy import Failed
+from sim.arrivals import Periodic, Poisson, Trace
+from sim.scenario import play
+from tests.sim.cluster import closed, host, opened
+
+
+def test_failed_stages_are_tried_again_and_counted() -> None:
+    answers = play(closed(300, 4, host(), faults={"stage_failures": 0.1, "retries": 5}), seed=1).answers
+    figures = answers.figures
+    assert figures["proofs"] == 300
+    assert figures["proofs_failed"] == 0
+    # Of two stages each fails in a tenth: 1 / 0.81 − 1 tries more for each proof.
+    assert figures["proofs_retried"] == pytest.approx(300 * (1 / 0.81 - 1), rel=0.3)
+
+
+def test_without_retries_what_fails_is_lost_and_misses_its_deadline() -> None:
+    faults = {"stage_failures": 0.3, "retries": 0}
+    scenario = opened(Periodic(20.0), 4000.0, host(), faults=faults, deadline_s=100.0)
+    figures = play(scenario, seed=0).answers.figures
+    assert figures["proofs"] + figures["proofs_failed"] == 200
+    assert figures["deadlines_missed[circuit]"] == figures["proofs_failed"] > 50
+
+
+def test_a_lost_device_fails_what_it_proves_and_comes_back() -> None:
+    faults = {"device_loss": 50.0, "device_repair": 30.0, "retries": 50}
+    played = play(closed(100, 4, host(workers=2), faults=faults), seed=0, with_log=True)
+    clean = play(closed(100, 4, host(workers=2)), seed=0).answers.figures
+    assert played.answers.figures["proofs"] == 100
+    assert played.answers.figures["makespan_s"] > clean["makespan_s"] + 60
+    whys = {e.event.why for e in played.runs[0].log if isinstance(e.event, Failed)}
+    assert "cpu was lost, as the seed would have it" in whys
+
+
+def test_a_process_that_dies_begins_anew_with_nothing_in_memory() -> None:
+    faults = {"process_death": 60.0, "restart": 10.0}
+    played = play(closed(40, 2, host(), faults=faults), seed=2, with_log=True)
+    figures = played.answers.figures
+    assert figures["proofs"] == 40
+    assert len(played.runs) >= 2
+    assert [run.name for run in played.runs[:2]] == ["host", "host, start 2"]
+    assert figures["loads"] == 2 * len([run for run in played.runs if run.log])
+
+
+def test_the_proofs_of_a_dead_host_go_to_one_that_lives() -> None:
+    faults = {"process_death": 100.0, "restart": 1e6}
+    figures = play(closed(60, 4, host("a"), host("b"), faults=faults), seed=5).answers.figures
+    assert figures["proofs"] >= 1
+    assert figures["makespan_s"] > 0
+
+
+def test_a_slow_disk_makes_loads_longer() -> None:
+    faults = {"slow_disk": 0.001, "slow_disk_for": 1000.0, "slow_disk_factor": 10.0}
+    one = host(load={"seconds": 1.0, "bytes_per_s": 1e9})
+    slow = play(opened(Trace((1.0,)), 10.0, one, faults=faults), seed=0).answers.figures
+    quick = play(opened(Trace((1.0,)), 10.0, one), seed=0).answers.figures
+    assert slow["makespan_s"] - quick["makespan_s"] == pytest.approx(2 * 9.0)  # two entries
+
+
+def test_everything_at_once_ends_with_every_proof_told_of() -> None:
+    faults = {
+        "stage_failures": 0.05, "device_loss": 300.0, "device_repair": 20.0, "process_death": 500.0,
+        "restart": 30.0, "slow_disk": 200.0, "retries": 3,
+    }  # fmt: skip
+    for seed in range(5):
+        scenario = opened(Poisson(0.1), 5_000.0, host("a"), host("b", workers=1), faults=faults)
+        figures = play(scenario, seed=seed).answers.figures
+        told = figures["proofs"] + figures["proofs_failed"] + figures["proofs_unfinished"]
+        assert told == len(scenario.workload.requests(seed))  # type: ignore[arg-type]
+        assert figures["proofs_unfinished"] == 0
+
+
+def test_faults_are_the_same_for_a_seed() -> None:
+    scenario = closed(50, 4, host(), faults={"stage_failures": 0.1, "process_death": 60.0})
+    assert play(scenario, seed=7) == play(scenario, seed=7)
+    assert play(scenario, seed=7) != play(scenario, seed=8)
