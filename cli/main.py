@@ -92,11 +92,13 @@ def main() -> None:
 
 def _run() -> None:
     try:
-        cli.main(standalone_mode=False)
+        end = cli.main(standalone_mode=False)
     except click.Abort as abort:
         # Click's word for an interrupt, and just as well for an EOFError, which is a fault.
         raise abort.__cause__ or KeyboardInterrupt from None
     sys.stdout.flush()
+    if callable(end):
+        end()
 
 
 def _is_refusal(error: BaseException) -> bool:

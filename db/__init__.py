@@ -36,11 +36,12 @@ from db.runs import RunSummary, find_run, list_runs
 from db.transfer import read_lines, rows_of_runs, write_lines, write_rows
 from db.unfinished import Unfinished, unfinished_proofs
 from db.upkeep import prune, size_bytes, vacuum
+from db.wait_totals import WaitTotal, wait_totals
 from db.writer import HistoryWriter
 
 if TYPE_CHECKING:
     from db.comparison import Change, TrendPoint, compare_runs, trend
-    from db.statistics import StageStatistics, WaitTotal, stage_statistics, wait_totals
+    from db.statistics import StageStatistics, stage_statistics
 
 __all__ = [
     "Answer",
@@ -112,9 +113,7 @@ _LATER = {
     "compare_runs": "comparison",
     "trend": "comparison",
     "StageStatistics": "statistics",
-    "WaitTotal": "statistics",
     "stage_statistics": "statistics",
-    "wait_totals": "statistics",
 }
 
 

@@ -1,6 +1,5 @@
 """Whether one set of times is really another than one before: the mean's change, and how sure it is."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -10,9 +9,9 @@ from numpy.typing import NDArray
 
 from db.errors import HistoryError
 from db.filters import EVERYTHING, Filter
-from db.groups import Group, concatenated, groups
+from db.groups import Group, groups, known_values
 from db.history import History
-from db.statistics import Dimension, grouped_by
+from db.statistics import Dimension, grouped_by, percentile
 from db.summaries import STAGES
 
 Verdict = Literal["faster", "slower", "noise", "too few"]
@@ -66,7 +65,7 @@ def compare_runs(history: History, before_id: str, after_id: str) -> list[Change
             f"runs {before_id} and {after_id}: no circuit was proved in both; compare runs of one circuit"
         )
     sides = [[group for group in side if group.circuit in common] for side in (before, after)]
-    return [change(stage, *(concatenated(side, stage) for side in sides)) for stage in STAGES]
+    return [change(*each) for each in zip(STAGES, *map(known_values, sides), strict=True)]
 
 
 def trend(
@@ -85,33 +84,38 @@ def trend(
 
 def change(stage: str, before: NDArray[np.float32], after: NDArray[np.float32]) -> Change:
     """What became of a stage. The interval is the percentile bootstrap's (Efron 1979) of the difference."""
-    if min(len(before), len(after)) == 0 or before.mean() == 0:
-        return Change(stage, len(before), len(after), _mean(before), _mean(after), 0.0, 0.0, 0.0, "too few")
-    ratio = _mean(after) / _mean(before) - 1
-    low, high = (bound / _mean(before) for bound in _interval(before, after))
+    return _change(stage, _Resampled(before, _SEED), _Resampled(after, _SEED + 1))
+
+
+def _change(stage: str, before: "_Resampled", after: "_Resampled") -> Change:
+    counts, means = (before.count, after.count), (before.mean, after.mean)
+    if min(counts) == 0 or before.mean == 0:
+        return Change(stage, *counts, *means, 0.0, 0.0, 0.0, "too few")
+    outside = 100 * (1 - CONFIDENCE) / 2
+    bounds = np.percentile(after.means - before.means, [outside, 100 - outside])
+    low, high = (float(bound) / before.mean for bound in bounds)
     verdict: Verdict = "slower" if low > 0 else "faster" if high < 0 else "noise"
-    if min(len(before), len(after)) < FEWEST:
+    if min(counts) < FEWEST:
         verdict = "too few"
-    return Change(stage, len(before), len(after), _mean(before), _mean(after), ratio, low, high, verdict)
+    return Change(stage, *counts, *means, after.mean / before.mean - 1, low, high, verdict)
+
+
+class _Resampled:
+    """Values by their number, their mean, and the means of RESAMPLES samples drawn from them."""
+
+    def __init__(self, values: NDArray[np.float32], seed: int) -> None:
+        self.count, self.mean = len(values), _mean(values)
+        self.means = _resampled_means(values, np.random.default_rng(seed)) if len(values) else np.empty(0)
 
 
 def _points(circuit: str, stage: str, by_point: dict[tuple[str, ...], list[Group]]) -> list[TrendPoint]:
-    values = {point: concatenated(some, stage) for (point,), some in by_point.items()}
-    changes: Sequence[Change | None] = [
-        None, *(change(stage, before, after) for before, after in pairwise(values.values()))
-    ]  # fmt: skip
+    values = [known_values(some)[0] for some in by_point.values()]
+    resampled = [_Resampled(each, _SEED + number) for number, each in enumerate(values)]
+    changes = [None, *(_change(stage, before, after) for before, after in pairwise(resampled))]
     return [
-        TrendPoint(circuit, point, len(seconds), _mean(seconds), _median(seconds), changed)
-        for (point, seconds), changed in zip(values.items(), changes, strict=True)
+        TrendPoint(circuit, point, each.count, each.mean, _median(seconds), changed)
+        for (point,), seconds, each, changed in zip(by_point, values, resampled, changes, strict=True)
     ]
-
-
-def _interval(before: NDArray[np.float32], after: NDArray[np.float32]) -> tuple[float, float]:
-    random = np.random.default_rng(_SEED)
-    means = [_resampled_means(values, random) for values in (before, after)]
-    outside = 100 * (1 - CONFIDENCE) / 2
-    low, high = np.percentile(means[1] - means[0], [outside, 100 - outside])
-    return float(low), float(high)
 
 
 def _resampled_means(values: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float64]:
@@ -127,4 +131,4 @@ def _mean(values: NDArray[np.float32]) -> float:
 
 
 def _median(values: NDArray[np.float32]) -> float:
-    return float(np.median(values)) if len(values) else 0.0
+    return percentile(np.sort(values), 50) if len(values) else 0.0

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -22,6 +23,8 @@ _WRITES = "history_writes"
 _LOCK_TIMEOUT_S = "history_lock_timeout_s"
 _LOOK_S, _SAY_AFTER_S = 0.5, 3.0  # a wait in pieces can be interrupted, and told of
 _AUTOCOMMIT = "AUTOCOMMIT"
+BINARY = {"history_binary": True}
+"""Execution options of a statement whose answer has many bytes: PostgreSQL sends them as text otherwise."""
 
 
 def parse_address(address: str | Path) -> URL:
@@ -65,10 +68,12 @@ def connect(url: URL) -> Engine:
     logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of a lost connection, which we tell of
     try:
         defaults = {key: value for key, value in _POSTGRESQL_ARGS.items() if key not in url.query}
-        return create_engine(url, connect_args=defaults)
+        engine = create_engine(url, connect_args=defaults)
     except ImportError as error:
         needs = "PostgreSQL needs psycopg, which is not installed; pip install 'cuzk[postgresql]'"
         raise HistoryError(f"{shown(url)}: {needs}") from error
+    event.listen(engine, "before_cursor_execute", _choose_format)
+    return engine
 
 
 _POSTGRESQL_ARGS = {
@@ -128,6 +133,12 @@ _REMEDIES = {
     sqlite3.SQLITE_IOERR: f"check its disk and the space on it, or {CHOOSE_ANOTHER}",
     sqlite3.SQLITE_BUSY: f"try again when no other process keeps it locked, or {CHOOSE_ANOTHER}",
 }
+
+
+def _choose_format(
+    _connection: Connection, cursor: Any, _statement: str, _parameters: Any, context: Any, _many: bool
+) -> None:
+    cursor.format = int(BINARY.keys() <= context.execution_options.keys())  # as psycopg.pq.Format
 
 
 def _set_up_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 
 from db.filters import EVERYTHING, Filter
+from db.groups import groups
 from db.history import History
 from db.models import Proof, Run
 
@@ -60,10 +61,8 @@ def _failure(proof: Proof, run_started_at: datetime) -> Failure:
 
 def failure_rates(history: History, where: Filter = EVERYTHING) -> list[FailureRate]:
     """By circuit, the worst first."""
-    from db.groups import groups  # needs NumPy
-
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for group in groups(history, where, columns=()):
+    for group in groups(history, where):
         counts[group.circuit][group.state] += group.partition_count
     rates = [
         FailureRate(circuit, sum(by.values()), by["failed"], by["interrupted"], by["cancelled"])

@@ -11,7 +11,7 @@ from sqlalchemy import Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from db.models import State
-from db.record import CLUSTERED, Id, Json, Record, number, parent
+from db.record import Id, Json, Record, number, parent
 
 CacheEventKind = Literal["load", "loaded", "load_failed", "evict"]
 DecisionKind = Literal["admit", "stop", "reject", "fail"]
@@ -21,7 +21,6 @@ class MemorySample(Record, kw_only=True):
     """Resident and reserved bytes at one moment; of the first, `file_bytes` are pages of mapped files."""
 
     __tablename__ = "memory_sample"
-    __table_args__ = (CLUSTERED,)
 
     run_id: Mapped[str] = parent("run.id", index=False, primary_key=True)
     sequence: Mapped[int] = number()
@@ -35,7 +34,6 @@ class PolicyEvent(Record, kw_only=True):
     """One event given to the policy, with the decisions it made: the log from which a run can be replayed."""
 
     __tablename__ = "policy_event"
-    __table_args__ = (CLUSTERED,)
 
     run_id: Mapped[str] = parent("run.id", index=False, primary_key=True)
     sequence: Mapped[int] = number()
@@ -62,7 +60,6 @@ class Decision(Record, kw_only=True):
     """
 
     __tablename__ = "decision"
-    __table_args__ = (CLUSTERED,)
 
     run_id: Mapped[str] = parent("run.id", index=False, primary_key=True)
     sequence: Mapped[int] = number()
@@ -79,7 +76,6 @@ class CacheEvent(Record, kw_only=True):
     """An SRS or PCE began to load, was loaded, could not be, or was evicted; numbered as decisions are."""
 
     __tablename__ = "cache_event"
-    __table_args__ = (CLUSTERED,)
 
     run_id: Mapped[str] = parent("run.id", index=False, primary_key=True)
     sequence: Mapped[int] = number()

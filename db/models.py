@@ -2,6 +2,9 @@
 
 A row is a dataclass built by keyword; what is not known yet keeps its default and is filled in by an update.
 Never put an input, a witness or a key's secret into a row.
+
+Migrations make the tables. What they say to one database alone is not repeated here, as that a table of
+SQLite has no rowid, or which rows are in an index: it would load both dialects whenever a history is opened.
 """
 
 import os
@@ -9,12 +12,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from db.digest import digest
 from db.process import host_name, this_process_started_at
-from db.record import CLUSTERED, Id, Json, Record, id_column, number, parent
+from db.record import Id, Json, Record, id_column, number, parent
 
 Source = Literal["real", "sim"]
 RunState = Literal["running", "succeeded", "failed", "cancelled", "interrupted"]
@@ -22,7 +25,6 @@ State = Literal["waiting", "running", "succeeded", "failed", "cancelled", "inter
 StageName = Literal["wait", "load", "synthesize", "queue", "prove", "verify"]
 
 DIGEST_LENGTH = 32
-_NOT_WELL = text("state IN ('failed', 'interrupted')")
 
 
 class Machine(Record, kw_only=True):
@@ -94,10 +96,7 @@ class Proof(Record, kw_only=True):
     """One request: a circuit proved once, in one or more partitions. `name` tells it from others of a run."""
 
     __tablename__ = "proof"
-    __table_args__ = (
-        Index("ix_proof_not_well", "run_id", sqlite_where=_NOT_WELL, postgresql_where=_NOT_WELL),
-        CLUSTERED,
-    )
+    __table_args__ = (Index("ix_proof_not_well", "run_id"),)
 
     id: Mapped[str] = id_column()
     run_id: Mapped[str] = parent("run.id")
@@ -116,7 +115,7 @@ class Partition(Record, kw_only=True):
     """One Groth16 proof of a request. `measured_bytes` is what it really took, `wait_cause` why it waited."""
 
     __tablename__ = "partition"
-    __table_args__ = (UniqueConstraint("proof_id", "index"), CLUSTERED)
+    __table_args__ = (UniqueConstraint("proof_id", "index"),)
 
     id: Mapped[str] = id_column()
     proof_id: Mapped[str] = parent("proof.id", index=False)
@@ -137,7 +136,6 @@ class Stage(Record, kw_only=True):
     """
 
     __tablename__ = "stage"
-    __table_args__ = (CLUSTERED,)
 
     partition_id: Mapped[str] = parent("partition.id", index=False, primary_key=True)
     sequence: Mapped[int] = number()

@@ -15,6 +15,7 @@ from db.connect import write_transaction
 from db.log_models import CacheEvent, Decision, MemorySample, PolicyEvent, PolicyLog, Summary
 from db.models import Partition, Proof, Run
 from db.policy_log import PACK, pack
+from db.summaries import summaries_of
 from db.unfold import unfold
 
 MOST_SAMPLES, FEWEST_SAMPLES, SAMPLES_A_PARTITION = 2_000, 250, 2
@@ -38,8 +39,6 @@ def pack_ended_runs(engine: Engine) -> list[str]:
 
 
 def _pack_alone(engine: Engine, run_id: str) -> bool:
-    from db.summaries import summaries_of  # needs NumPy, which most openings need not load
-
     with write_transaction(engine) as connection:
         again = select(Run.id).where(Run.id == run_id, Run.packed.is_(False)).with_for_update()
         if connection.scalar(again) is None:

@@ -26,9 +26,6 @@ from typing_extensions import override
 from db.ids import new_id
 
 ID_LENGTH = 36
-CLUSTERED = {"sqlite_with_rowid": False}
-"""Of tables whose key is long: SQLite keeps the rows in its index, and the key once in place of twice."""
-
 Json = JSON(none_as_null=True)  # kept as written; PostgreSQL's jsonb would reorder keys
 
 

@@ -1,4 +1,4 @@
-"""Percentiles of stages and bytes by circuit, device, version and the like, and where waits went."""
+"""Percentiles of stages and bytes by circuit, device, version and the like."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from db.filters import EVERYTHING, Filter
-from db.groups import Group, concatenated, groups
+from db.groups import Group, groups, known_values
 from db.history import History
 from db.summaries import COLUMNS
 
@@ -31,17 +31,6 @@ class StageStatistics:
     max: float
 
 
-@dataclass(frozen=True)
-class WaitTotal:
-    """Seconds that partitions of a circuit have waited for one cause, all added up."""
-
-    circuit: str
-    cause: str
-    seconds: float
-    partition_count: int
-    seconds_a_partition: float
-
-
 def stage_statistics(
     history: History,
     by: Sequence[Dimension] = ("circuit", "device"),
@@ -53,8 +42,8 @@ def stage_statistics(
     return [
         _statistics(key, column, values)
         for key in sorted(grouped)
-        for column in columns
-        if len(values := concatenated(grouped[key], column))
+        for column, values in zip(columns, known_values(grouped[key]), strict=True)
+        if len(values)
     ]
 
 
@@ -66,22 +55,16 @@ def grouped_by(found: Sequence[Group], by: Sequence[Dimension]) -> dict[tuple[st
     return grouped
 
 
-def wait_totals(history: History, where: Filter = EVERYTHING) -> list[WaitTotal]:
-    """By circuit and cause, the longest first."""
-    seconds: dict[tuple[str, str], float] = defaultdict(float)
-    counts: dict[str, int] = defaultdict(int)
-    for group in groups(history, where, columns=()):
-        counts[group.circuit] += group.partition_count
-        for cause, waited_s in group.waits_s.items():
-            seconds[group.circuit, cause] += waited_s
-    totals = [
-        WaitTotal(circuit, cause, waited_s, counts[circuit], waited_s / counts[circuit])
-        for (circuit, cause), waited_s in seconds.items()
-    ]
-    return sorted(totals, key=lambda total: -total.seconds)
-
-
 def _statistics(group: tuple[str, ...], stage: str, values: NDArray[np.float32]) -> StageStatistics:
-    p50, p90, p99 = (float(each) for each in np.percentile(values, PERCENTILES))
+    ordered = np.sort(values)  # with vector instructions, so faster than np.percentile, which partitions
+    p50, p90, p99 = (percentile(ordered, percent) for percent in PERCENTILES)
     mean = float(values.mean(dtype=np.float64))
-    return StageStatistics(group, stage, len(values), mean, p50, p90, p99, float(values.max()))
+    return StageStatistics(group, stage, len(values), mean, p50, p90, p99, float(ordered[-1]))
+
+
+def percentile(ordered: NDArray[np.float32], percent: float) -> float:
+    """Of values in their order, one at least: between two of them by a straight line, as NumPy does it."""
+    position = (len(ordered) - 1) * percent / 100
+    below = int(position)
+    low, high = float(ordered[below]), float(ordered[min(below + 1, len(ordered) - 1)])
+    return low + (high - low) * (position - below)

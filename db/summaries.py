@@ -3,15 +3,19 @@
 Percentiles over a million partitions are asked of these columns: as rows they would be seven million stages.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, Double, func, select, type_coerce
 
 from db.models import Partition, Proof, Stage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 STAGES = ("wait", "load", "synthesize", "queue", "prove", "verify")
 COLUMNS = (*STAGES, "reserved_bytes", "measured_bytes")
@@ -24,14 +28,18 @@ Group = tuple[str, str, str]  # circuit, device, state
 
 def encode_columns(rows: Iterable[Iterable[float | None]]) -> bytes:
     """Rows of COLUMNS, one a partition, as little-endian float32, column after column; None becomes NaN."""
+    import numpy as np  # here, as below: most questions need not load it
+
     table = np.array([list(row) for row in rows], dtype=np.float64)
     return bytes(np.ascontiguousarray(table.T, dtype="<f4").tobytes())
 
 
 def decode_columns(packed: bytes, columns: Sequence[str] = COLUMNS) -> NDArray[np.float32]:
     """The packed columns, all or those named, as an array of (columns, partitions)."""
+    import numpy as np
+
     values: NDArray[np.float32] = np.frombuffer(packed, dtype="<f4")
-    return values.reshape(len(columns), -1) if columns else values.reshape(0, 0)
+    return values.reshape(len(columns), -1)
 
 
 def summaries_of(connection: Connection, run_id: str) -> list[dict[str, Any]]:

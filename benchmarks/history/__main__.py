@@ -38,7 +38,7 @@ def questions(on: str, partitions: int, keep: Path | None) -> None:
     from benchmarks.history.generate import generate
     from benchmarks.history.questions import ask_all
 
-    with _address(on, keep) as url:
+    with _address(on, keep) as (url, server_pid):
         with open_history(url) as history:
             if not _has_runs(url):
                 begun_s = time.perf_counter()
@@ -46,7 +46,7 @@ def questions(on: str, partitions: int, keep: Path | None) -> None:
                 report(f"made in {time.perf_counter() - begun_s:.0f} s")
             each_bytes = size_bytes(history) / partitions
         print(f"{on}: {each_bytes:,.0f} bytes a partition, of {MOST_BYTES_A_PARTITION:,} allowed")
-        slow = [asked for asked in ask_all(url, print) if asked.seconds > BARS_S[on]]
+        slow = [asked for asked in ask_all(url, server_pid, print) if asked.seconds > BARS_S[on]]
     print(f"{on}: {len(slow)} questions took more than {BARS_S[on]:g} s")
     sys.exit(bool(slow) or each_bytes > MOST_BYTES_A_PARTITION)
 
@@ -61,7 +61,7 @@ def size(on: str, batches: int) -> None:
     """
     from benchmarks.history.batches import record_simulated
 
-    with _address(on, None) as url, open_history(url) as history:
+    with _address(on, None) as (url, _), open_history(url) as history:
         for _ in range(batches):
             record_simulated(history, 1_000)
         before, after = (each / 1_000 / batches for each in vacuum(history))
@@ -107,16 +107,16 @@ def concurrency(processes: int, seconds: float) -> None:
 
 
 @contextmanager
-def _address(on: str, keep: Path | None) -> Iterator[str]:
-    """The address of a history on that database, gone afterwards unless it is to be kept."""
+def _address(on: str, keep: Path | None) -> Iterator[tuple[str, int | None]]:
+    """The address of a history on that database, gone afterwards unless it is to be kept, and its server."""
     if on == "postgresql":
         with own_server("shared_buffers=512MB", "max_wal_size=4GB") as server:
-            yield server.url
+            yield server.url, server.pid
     elif keep is not None:
-        yield str(keep)
+        yield str(keep), None
     else:
         with tempfile.TemporaryDirectory() as folder:
-            yield str(Path(folder) / "history.db")
+            yield str(Path(folder) / "history.db"), None
 
 
 def _has_runs(url: str) -> bool:

@@ -22,6 +22,11 @@ class Server:
     def url(self) -> str:
         return f"postgresql://postgres@/postgres?host={self._folder}"
 
+    @property
+    def pid(self) -> int:
+        """Of its first process, whose children serve one connection each."""
+        return int((self._folder / "data/postmaster.pid").read_text().split()[0])
+
     def make(self) -> None:
         if self._as_user:
             shutil.chown(self._folder, "postgres")

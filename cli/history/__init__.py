@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -17,7 +19,7 @@ from cli.history.transfer import export, import_
 from cli.history.trend import trend
 from cli.history.upkeep import prune, vacuum
 from cli.history.waits import waits
-from cli.options import config_option
+from cli.options import config_option, leave, look_for_no_garbage
 
 
 @click.group(invoke_without_command=True, short_help="Ask the runs so far: list, show, stats, compare, …")
@@ -31,9 +33,16 @@ def history(context: click.Context, config_path: Path | None, limit: int) -> Non
 
     A run whose process is gone is listed as interrupted. Times are shown in the local zone and kept as UTC.
     """
+    look_for_no_garbage()
     context.obj = place_of(config_path)
     if context.invoked_subcommand is None:
         context.invoke(list_runs, limit=limit)
+
+
+@history.result_callback()
+def end(*_: object, **__: object) -> Callable[[], NoReturn]:
+    """How the process is to end."""
+    return leave
 
 
 for command in (

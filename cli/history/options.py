@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.options import look_for_garbage_again
+
 if TYPE_CHECKING:
     from db import History
 
@@ -29,10 +31,13 @@ class Place:
 
 def place_of(config_path: Path | None) -> Place:
     """By the settings; where there is no file of them, without loading what checks one."""
-    from config import history_spool, history_url, load_config, settings_file
+    from config import history_spool, history_url, settings_file
 
     if config_path is None and settings_file() is None:
         return Place(history_url(None), history_spool())
+
+    from config import load_config
+
     config = load_config(config_path)
     return Place(config.history_url(), config.history_spool())
 
@@ -91,5 +96,6 @@ def opened(place: Place) -> Iterator[History]:
         history = open_history(place.url, create=False, spool=place.spool)
     except NoHistory as error:
         raise NoHistory(f"{error}; {FIRST_RUN}") from error
+    look_for_garbage_again()
     with history:
         yield history

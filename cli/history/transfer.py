@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.history.options import filters, opened
-from cli.options import program
+from cli.options import look_for_garbage_again, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,6 +55,7 @@ def import_(place: Place, sources: tuple[str, ...]) -> None:
     from db import open_history, write_rows
 
     with open_history(place.url, spool=place.spool) as history:
+        look_for_garbage_again()
         for source in sources:
             runs = write_rows(history, rows_of(source))
             print(f"{source}: {runs} runs, now in {history.address}; list them: {program()} history")

@@ -1,4 +1,4 @@
-"""What `cuzk prove` loads before it proves: half of a small proof's time, and no more than it needs."""
+"""What commands load before they begin: half of their time, and no more than they need."""
 
 import json
 import os
@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from db import Partition, Proof, Run, open_history
 from groth16.inputs import read_inputs
 from groth16.witness import write_witness
 from groth16.witness_calculator import WitnessCalculator
@@ -44,6 +47,15 @@ NEEDED_BY_OTHERS = {
     "wasmtime",
 }
 MOST_KERNELS = 40
+NEEDED_BY_OTHER_QUESTIONS = {
+    "alembic",
+    "asyncpg",
+    "numpy",
+    "prefect",
+    "psycopg",
+    "pydantic",
+    "sqlalchemy.dialects.postgresql",
+}
 
 
 def test_a_proof_loads_a_few_kernels_and_nothing_that_it_does_not_need(files: Files, tmp_path: Path) -> None:
@@ -61,3 +73,25 @@ def test_a_proof_loads_a_few_kernels_and_nothing_that_it_does_not_need(files: Fi
     assert "engine.one_proof" in modules
     assert not NEEDED_BY_OTHERS & set(modules)
     assert 0 < kernels <= MOST_KERNELS
+
+
+@pytest.mark.parametrize("question", ["list", "waits", "failures"])
+def test_a_question_to_the_history_loads_nothing_that_it_does_not_need(tmp_path: Path, question: str) -> None:
+    with open_history(tmp_path / "history.db") as history, history.writer() as writer:
+        run = Run(source="real", name="batch", code_version="1", state="succeeded")
+        proof = Proof(run_id=run.id, name="one", circuit="c", submitted_s=0.0)
+        writer.insert(run, proof, Partition(proof_id=proof.id, index=0, state="succeeded"))
+    ask = (
+        "import os, sys; leave, os._exit = os._exit, lambda _: (print(*sys.modules, flush=True), leave(0))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", ask + "from cli.main import main; main()", "history", question],
+        cwd=tmp_path,
+        env={"PATH": os.defpath, "PYTHONPATH": str(ROOT), "CUZK_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    modules = set(done.stdout.splitlines()[-1].split())
+    assert "sqlalchemy" in modules
+    assert not NEEDED_BY_OTHER_QUESTIONS & modules
