@@ -70,13 +70,14 @@ def size(on: str, batches: int) -> None:
 
 
 @cli.command()
-@click.option("--proofs", default=20, help="[20]")
-@click.option("--size", default=17, help="Power of two: constraints. [17]")
-def cost(proofs: int, size: int) -> None:
-    """What recording takes of a batch's time, with a hundred memory samples a second."""
+@click.option("--proofs", default=8, help="Of each batch. [8]")
+@click.option("--size", default=16, help="Power of two: constraints. [16]")
+@click.option("--seconds", default=240.0, help="For so long. [240]")
+def cost(proofs: int, size: int, seconds: float) -> None:
+    """How much longer a batch takes with a history, with a hundred memory samples a second."""
     from benchmarks.history.cost import measure
 
-    found = measure(proofs, size, report)
+    found = measure(proofs, size, seconds, report)
     print(found.told())
     sys.exit(found.share > MOST_COST)
 

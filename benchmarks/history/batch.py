@@ -9,7 +9,6 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -56,22 +55,21 @@ async def prove(
     task: Task,
     writer: Writer,
     proved: Callable[[str], None],
-    around: Callable[[Engine], AbstractContextManager[object]] = nullcontext,
+    sample_every_s: float = SAMPLE_EVERY_S,
 ) -> None:
-    """Prove within a budget for two at once; `around` is entered while the engine runs."""
+    """Prove within a budget for two at once."""
     spec = Made(**task.circuit).spec(THREADS)
     shape = load_shape(spec)
     budget_bytes = shape.entries_bytes + AT_ONCE * shape.working_bytes
     limits = Limits(budget_bytes, AT_ONCE, (Device("cpu", AT_ONCE),), 1)
     labels = RunLabels("history", proof_count=task.proofs)
-    engine = Engine(CONFIG, limits, writer, task.run_id, labels, sample_interval_s=SAMPLE_EVERY_S)
+    engine = Engine(CONFIG, limits, writer, task.run_id, labels, sample_interval_s=sample_every_s)
     async with engine:
-        with around(engine):
-            names = [f"{spec.name} #{number}" for number in range(task.proofs)]
-            ids = [engine.submit(ProofRequest(spec, name, Path(task.folder) / name)) for name in names]
-            for name, proof_id in zip(names, ids, strict=True):
-                await engine.result(proof_id)
-                proved(name)
+        names = [f"{spec.name} #{number}" for number in range(task.proofs)]
+        ids = [engine.submit(ProofRequest(spec, name, Path(task.folder) / name)) for name in names]
+        for name, proof_id in zip(names, ids, strict=True):
+            await engine.result(proof_id)
+            proved(name)
 
 
 def main() -> None:

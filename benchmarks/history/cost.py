@@ -1,105 +1,140 @@
-"""What recording takes of a batch: the CPU time that it uses up, and how long it holds up a thread at most.
+"""What recording takes of a batch: pairs of batches, with a history and without, and their times' ratio.
 
-Two batches, one with and one without a history, differ by more than is to be measured. So what is counted is
-the CPU time of each call of the writer, and of the writer's thread.
+Which of a pair is first alternates, so that a machine that grows warm, or busy, counts for neither alone.
+One ratio tells nothing, as two like batches differ by more than is to be measured: what is told is the median
+of many, and its interval.
 """
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from benchmarks.history.batch import Task, prove, small_circuit
-from db import HistoryWriter, Record, memory_samples, open_history
-from engine import Engine
+import numpy as np
+from numpy.typing import NDArray
 
-THREADS = ("history-writer", "memory-monitor")
+from benchmarks.history.batch import SAMPLE_EVERY_S, Task, prove, small_circuit
+from db import HistoryWriter, Record, memory_samples, new_id, open_history
+from engine.recorder import NoWriter, Writer
+
+RARELY_S = 0.25  # between samples of a batch without a history, as the engine takes them by default
+RESAMPLES = 10_000
+CONFIDENCE = 95
+FEWEST_PAIRS = 5
 
 
 @dataclass
-class Counted:
-    """A writer that counts the CPU seconds of its calls, and how long the longest lasted by the clock."""
+class Watched:
+    """A writer whose longest call is known, in seconds by the clock: it would stall a batch."""
 
     writer: HistoryWriter
-    calls: int = 0
-    cpu_s: float = 0.0
     longest_s: float = 0.0
 
     def insert(self, row: Record, /) -> None:
-        self._count(self.writer.insert, row)
+        self._watch(self.writer.insert, row)
 
     def insert_values(self, model: type[Record], rows: Sequence[Mapping[str, Any]], /) -> None:
-        self._count(self.writer.insert_values, model, rows)
+        self._watch(self.writer.insert_values, model, rows)
 
     def update(self, model: type[Record], key: str | tuple[str, int], /, **values: Any) -> None:
-        self._count(self.writer.update, model, key, **values)
+        self._watch(self.writer.update, model, key, **values)
 
     def flush(self) -> object:
         return self.writer.flush()
 
-    def _count(self, call: Callable[..., None], *arguments: Any, **values: Any) -> None:
-        begun_s, cpu_s = time.perf_counter(), time.thread_time()
+    def _watch(self, call: Callable[..., None], *arguments: Any, **values: Any) -> None:
+        begun_s = time.perf_counter()
         call(*arguments, **values)
-        self.cpu_s += time.thread_time() - cpu_s
         self.longest_s = max(self.longest_s, time.perf_counter() - begun_s)
-        self.calls += 1
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The seconds of a batch with a history and of one without."""
+
+    recorded_s: float
+    unrecorded_s: float
+    samples: int
+    longest_call_s: float
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of a batch, and how many of them went into recording."""
+    """What many pairs tell."""
 
-    wall_s: float
-    calls: int
-    calls_s: float
-    longest_call_s: float
-    writer_s: float
-    monitor_s: float
-    samples: int
+    pairs: Sequence[Pair]
 
     @property
     def share(self) -> float:
-        """Of the wall time, as if nothing had been done beside. Taking the samples is not recording them."""
-        return (self.calls_s + self.writer_s) / self.wall_s
+        """The median of how much longer the batch with a history took."""
+        return float(np.median(self._shares()))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The median's 95 % interval, the percentile bootstrap's."""
+        shares = self._shares()
+        drawn = np.random.default_rng(1).integers(0, len(shares), (RESAMPLES, len(shares)))
+        outside = (100 - CONFIDENCE) / 2
+        low, high = np.percentile(np.median(shares[drawn], axis=1), [outside, 100 - outside])
+        return float(low), float(high)
 
     def told(self) -> str:
-        rate, longest_ms = self.samples / self.wall_s, self.longest_call_s * 1000
+        low, high = self.interval
+        pairs, seconds = len(self.pairs), np.median([pair.recorded_s for pair in self.pairs])
+        rate = sum(pair.samples for pair in self.pairs) / sum(pair.recorded_s for pair in self.pairs)
+        longest_ms = 1000 * max(pair.longest_call_s for pair in self.pairs)
         return (
-            f"{self.share:.2%} of {self.wall_s:.1f} s, with {rate:.0f} samples a second: {self.calls:,} calls"
-            f" took {self.calls_s:.3f} s of CPU, the longest {longest_ms:.2f} ms, the writer's thread"
-            f" {self.writer_s:.3f} s of CPU; taking the samples took the monitor's {self.monitor_s:.3f} s"
+            f"{self.share:+.2%} ({low:+.2%} to {high:+.2%}) of {seconds:.1f} s, the median of {pairs}"
+            f" pairs, with {rate:.0f} samples a second; the longest call took {longest_ms:.2f} ms"
         )
 
-
-def measure(proofs: int, log2_size: int, report: Callable[[str], None]) -> Cost:
-    """Prove a batch twice, the first time to compile and to load, and count in the second."""
-    circuit = small_circuit(log2_size, report)
-    with tempfile.TemporaryDirectory() as folder, open_history(Path(folder) / "h.db") as history:
-        for number, count in enumerate((2, proofs)):
-            report(f"proving {count} times")
-            with history.writer() as writer:
-                counted, cpu = Counted(writer), dict[str, float]()
-                task = Task("", f"{folder}/{number}", circuit.as_dict(), count, f"cost-{number}")
-                begun_s = time.perf_counter()
-                asyncio.run(prove(task, counted, lambda _: None, partial(_cpu_of_threads, cpu)))
-                wall_s = time.perf_counter() - begun_s
-        samples = len(memory_samples(history, "cost-1"))
-    writer_s, monitor_s = (cpu[name] for name in THREADS)
-    return Cost(wall_s, counted.calls, counted.cpu_s, counted.longest_s, writer_s, monitor_s, samples)
+    def _shares(self) -> NDArray[np.float64]:
+        return np.array([pair.recorded_s / pair.unrecorded_s - 1 for pair in self.pairs])
 
 
-@contextmanager
-def _cpu_of_threads(spent: dict[str, float], _: Engine) -> Iterator[None]:
-    threads = [each for each in threading.enumerate() if each.name in THREADS and each.ident]
-    clocks = {each.name: time.pthread_getcpuclockid(each.ident or 0) for each in threads}
-    before = {name: time.clock_gettime(clock) for name, clock in clocks.items()}
-    yield
-    spent |= {name: time.clock_gettime(clock) - before[name] for name, clock in clocks.items()}
+def measure(proofs: int, log2_size: int, seconds: float, report: Callable[[str], None]) -> Cost:
+    """Prove pairs of batches for so long, after one to compile and to load."""
+    circuit = small_circuit(log2_size, report).as_dict()
+    with tempfile.TemporaryDirectory() as folder:
+        task = Task("", folder, circuit, proofs, new_id())
+        _pair(task, True)
+        pairs: list[Pair] = []
+        until_s = time.monotonic() + seconds
+        for number in count():
+            if time.monotonic() > until_s and len(pairs) >= FEWEST_PAIRS:
+                return Cost(pairs)
+            pairs.append(_pair(task, number % 2 == 0))
+            report(f"{pairs[-1].recorded_s:.3f} s recorded, {pairs[-1].unrecorded_s:.3f} s not")
+    raise AssertionError("count() has no end")
+
+
+def _pair(task: Task, recorded_first: bool) -> Pair:
+    unrecorded_s = 0.0 if recorded_first else _seconds(task, NoWriter(), RARELY_S)
+    recorded_s, samples, longest_s = _recorded(task)
+    return Pair(recorded_s, unrecorded_s or _seconds(task, NoWriter(), RARELY_S), samples, longest_s)
+
+
+def _recorded(task: Task) -> tuple[float, int, float]:
+    """Its seconds, memory samples, and the longest call's seconds."""
+    with (
+        tempfile.TemporaryDirectory(dir=task.folder) as folder,
+        open_history(Path(folder) / "history.db") as history,
+        history.writer() as writer,
+    ):
+        watched = Watched(writer)
+        seconds = _seconds(task, watched, SAMPLE_EVERY_S)
+        return seconds, len(memory_samples(history, task.run_id)), watched.longest_s
+
+
+def _seconds(task: Task, writer: Writer, sample_every_s: float) -> float:
+    with tempfile.TemporaryDirectory(dir=task.folder) as folder:
+        task = Task(task.url, folder, task.circuit, task.proofs, task.run_id)
+        begun_s = time.perf_counter()
+        asyncio.run(prove(task, writer, lambda _: None, sample_every_s=sample_every_s))
+        return time.perf_counter() - begun_s

@@ -18,7 +18,7 @@ def test_generated_sums_are_those_of_the_generated_rows(tmp_path: Path) -> None:
         assert (summary.proof_count, summary.run.packed) == (PARTITIONS_A_RUN, True)
         with history.read() as session:
             made = summaries_of(session.connection(), summary.run.id)
-        kept = groups(history)
+        kept = groups(history, waits=True)
         assert {(row["device"], row["state"]): row["partition_count"] for row in made} == {
             (group.device, group.state): group.partition_count for group in kept
         }
