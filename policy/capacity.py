@@ -1,6 +1,6 @@
 """How many partitions really fit: beside the SRS and PCE that they need, and on the devices."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,19 +38,24 @@ class Capacity:
 
 
 def capacities(
-    limits: Limits, circuits: Iterable[Circuit], estimate: Callable[[Circuit], Estimate] = Estimate
+    limits: Limits,
+    circuits: Iterable[Circuit],
+    estimate: Callable[[Circuit], Estimate] = Estimate,
+    devices: Sequence[Device] | None = None,
 ) -> tuple[Capacity, ...]:
     """Of each circuit, in the order given. An entry that several share is counted once.
 
-    A working set of 0 bytes is taken as 1 byte, so that every count is finite.
+    devices: those that prove, if not all of the limits do. A working set of 0 bytes is taken as 1 byte, so
+    that every count is finite.
     """
     circuits = list(circuits)
+    devices = limits.devices if devices is None else devices
     all_bytes = sum({entry.key: entry.size_bytes for each in circuits for entry in each.entries}.values())
     found = []
     for circuit in circuits:
         expected = estimate(circuit)
         working_bytes = max(1, expected.working_bytes)
-        on_devices = sum(_on_device(device, expected.device_bytes) for device in limits.devices)
+        on_devices = sum(on_device(device, circuit, expected) for device in devices)
         found.append(
             Capacity(
                 circuit.name,
@@ -75,7 +80,15 @@ def _ahead(limits: Limits, working_bytes: int) -> int:
     return min(ahead, -(-limits.lookahead_bytes // working_bytes))
 
 
-def _on_device(device: Device, device_bytes: int) -> int:
-    if device.memory_bytes is None or not device_bytes:
+def on_device(device: Device, circuit: Circuit, expected: Estimate) -> int:
+    """How many partitions prove there at once, beside their circuit's entry."""
+    if device.memory_bytes is None:
         return device.workers
-    return min(device.workers, device.memory_bytes // device_bytes)
+    beside_bytes = device.memory_bytes - circuit.device_entry_bytes
+    if beside_bytes < 0:
+        return 0
+    return (
+        min(device.workers, beside_bytes // expected.device_bytes)
+        if expected.device_bytes
+        else device.workers
+    )

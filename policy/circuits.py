@@ -1,9 +1,11 @@
 """The circuits of unfinished jobs: what a partition of each needs now, and who waits for which entry."""
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from policy.cache import EntryCache
+from policy.devices import DevicePool
 from policy.estimates import Estimate, Estimates
 from policy.model import Circuit, Entry, Priority
 
@@ -51,10 +53,11 @@ class CircuitRecord:
 class Circuits:
     """A record for each circuit that an unfinished job has, and by entry the records that need it."""
 
-    def __init__(self, cache: EntryCache) -> None:
-        self._cache = cache
+    def __init__(self, cache: EntryCache, devices: DevicePool) -> None:
+        self._cache, self._devices = cache, devices
         self._records: dict[Circuit, CircuitRecord] = {}
         self._by_entry: dict[str, dict[CircuitRecord, None]] = {}
+        self._by_device_entry: dict[str, dict[CircuitRecord, None]] = {}
         self._estimates = Estimates()
 
     def conflict(self, circuit: Circuit) -> str | None:
@@ -67,6 +70,14 @@ class Circuits:
                 size_bytes = next(iter(users)).size_of(entry.key)  # the others were compared with it
                 if size_bytes != entry.size_bytes:
                     return _conflict(entry, size_bytes)
+        return None if circuit.device_entry is None else self._conflict_on_devices(circuit.device_entry)
+
+    def _conflict_on_devices(self, entry: Entry) -> str | None:
+        resident = [cached.entry for cached in self._devices.find(entry.key)]
+        needed = [record.circuit.device_entry for record in self._by_device_entry.get(entry.key, ())]
+        for other in chain(resident, needed):
+            if other is not None and other.size_bytes != entry.size_bytes:
+                return _conflict(entry, other.size_bytes)
         return None
 
     def find(self, circuit: Circuit) -> CircuitRecord | None:
@@ -83,6 +94,8 @@ class Circuits:
             record = self._records[circuit] = CircuitRecord(circuit, self._estimates(circuit))
             for entry in circuit.entries:
                 self._by_entry.setdefault(entry.key, {})[record] = None
+            if circuit.device_entry is not None:
+                self._by_device_entry.setdefault(circuit.device_entry.key, {})[record] = None
         record.jobs += 1
         return record
 
@@ -94,10 +107,17 @@ class Circuits:
         self._estimates.keep(record.circuit, record.estimate)
         del self._records[record.circuit]
         for entry in record.circuit.entries:
-            users = self._by_entry[entry.key]
-            del users[record]
-            if not users:
-                del self._by_entry[entry.key]
+            _forget(self._by_entry, entry, record)
+        if record.circuit.device_entry is not None:
+            _forget(self._by_device_entry, record.circuit.device_entry, record)
+
+    def device_lost(self) -> None:
+        """What was learned of the lost device must not keep work from those that are left."""
+        sizes = [device.memory_bytes for device in self._devices.left if device.memory_bytes is not None]
+        if sizes and len(sizes) == len(self._devices.left):
+            own = [(record.circuit, record.estimate) for record in self._records.values()]
+            for circuit, estimate in chain(own, self._estimates):
+                estimate.fit(max(sizes) - circuit.device_entry_bytes)
 
     def affected_by(self, keys: Iterable[str]) -> list[CircuitRecord]:
         """The records with work that waits whose need changed as these entries came or went, up to date."""
@@ -122,6 +142,13 @@ class Circuits:
     def wanted(self, key: str) -> bool:
         """Whether work waits for admission that needs the entry."""
         return any(record.groups for record in self._by_entry.get(key, ()))
+
+
+def _forget(by_entry: dict[str, dict[CircuitRecord, None]], entry: Entry, record: CircuitRecord) -> None:
+    users = by_entry[entry.key]
+    del users[record]
+    if not users:
+        del by_entry[entry.key]
 
 
 def _conflict(entry: Entry, size_bytes: int) -> str:

@@ -1,7 +1,8 @@
 """What to do: the answers of `Policy.handle`. A driver executes them in the order given.
 
-Within one answer `Stop` comes first, then `Evict`, `Admit`, `Load`, `Synthesize`, `Prove`, then the ends of
-jobs, then `WakeAt`: by the `turn` of each. So memory that an eviction frees is free before a load takes it.
+Within one answer `Stop` comes first, then `Evict`, `Admit`, `Load`, `Synthesize`, then each `Prove` after the
+`EvictFromDevice` and `Upload` that it takes, then the ends of jobs, then `WakeAt`: by the `turn` of each. So
+memory that an eviction frees is free before a load takes it.
 """
 
 from dataclasses import dataclass
@@ -67,6 +68,27 @@ class Synthesize:
 
 
 @decision
+class EvictFromDevice:
+    """Free the entry on the device: its bytes there count as free from this decision on. Nobody uses it."""
+
+    turn = 5
+    device: str
+    entry: Entry
+
+
+@decision
+class Upload:
+    """For the record: the entry's bytes on the device are reserved, for the `Prove` that follows.
+
+    Nothing to answer. Who proves with it first sends it there; it stays until `EvictFromDevice`.
+    """
+
+    turn = 5
+    device: str
+    entry: Entry
+
+
+@decision
 class Prove:
     """Prove on the named device, answering `QuotientDone`, `Proved`, `Verified`, or `Failed` at any point."""
 
@@ -109,4 +131,17 @@ class WakeAt:
     at_s: float
 
 
-Decision = Stop | Evict | Admit | Load | Synthesize | Prove | Complete | Fail | Reject | WakeAt
+Decision = (
+    Stop
+    | Evict
+    | Admit
+    | Load
+    | Synthesize
+    | EvictFromDevice
+    | Upload
+    | Prove
+    | Complete
+    | Fail
+    | Reject
+    | WakeAt
+)

@@ -16,7 +16,7 @@ small.
 _HELD = """\
 ## What is held
 
-| state | slot | worker and device memory | working set, SRS and PCE |
+| state | slot | worker, device memory and SRS there | working set, SRS and PCE |
 |---|---|---|---|
 | waiting | | | |
 | loading, ready | | | yes |

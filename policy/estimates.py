@@ -6,6 +6,7 @@ little by mistake must not fill the machine.
 """
 
 from collections import OrderedDict
+from collections.abc import Iterator
 
 from policy.model import Circuit
 
@@ -40,12 +41,20 @@ class Estimate:
         return self.working_bytes != before_bytes
 
     def crowded(self, memory_bytes: int, at_once: int) -> bool:
-        """A device of this memory had too little for `at_once` partitions; whether fewer at once can help."""
+        """A device with this memory beside the circuit's entry had too little for `at_once` partitions.
+
+        Whether fewer at once can help.
+        """
         if at_once < 2 or self.device_bytes >= memory_bytes:
             return False
         share_bytes = memory_bytes // at_once + 1  # so that one fewer fit
         self.device_bytes = share_bytes if share_bytes > self.device_bytes else memory_bytes
         return True
+
+    def fit(self, most_bytes: int) -> None:
+        """No device is left that has more than this for a partition: what was learned of larger ones goes."""
+        if most_bytes >= self._circuit.device_bytes:
+            self.device_bytes = min(self.device_bytes, most_bytes)
 
 
 class Estimates:
@@ -57,6 +66,9 @@ class Estimates:
     def __call__(self, circuit: Circuit) -> Estimate:
         """The circuit's estimate as it is; one that is not known is not kept either."""
         return self._by_circuit.get(circuit) or Estimate(circuit)
+
+    def __iter__(self) -> Iterator[tuple[Circuit, Estimate]]:
+        return iter(self._by_circuit.items())
 
     def keep(self, circuit: Circuit, estimate: Estimate) -> None:
         self._by_circuit[circuit] = estimate

@@ -80,6 +80,27 @@ class DeviceOutOfMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceLost:
+    """The device makes no more proofs: nothing goes there any more, and its entries are gone.
+
+    Jobs that no other device can prove fail. What it was proving still comes to an end as it may: by a proof,
+    by `Displaced`, or by `Failed`.
+    """
+
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """The lost device has made no proof of the partition, which holds nothing now.
+
+    It waits again, first of its job, for another device.
+    """
+
+    partition: PartitionId
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
     """The proof exists, the working set is freed, the worker too. The driver goes on to verify."""
 
@@ -148,6 +169,8 @@ Event = (
     | QuotientDone
     | Measured
     | DeviceOutOfMemory
+    | DeviceLost
+    | Displaced
     | Proved
     | Verified
     | Failed

@@ -92,7 +92,8 @@ class Queries:
 
     def capacity(self, circuits: Iterable[Circuit]) -> tuple[Capacity, ...]:
         known = {circuit.name: self._work.circuits.estimate(circuit) for circuit in circuits}
-        return capacities(self._limits, circuits, lambda circuit: known[circuit.name])
+        left = self._work.stages.devices.left
+        return capacities(self._limits, circuits, lambda circuit: known[circuit.name], left)
 
     def explain(self, partition: PartitionId) -> str:
         return f"{partition} {self._account(partition)}"
@@ -159,7 +160,12 @@ class Queries:
         return " and ".join([f"{entry.key} ({bytes_text(entry.size_bytes)})" for entry in loading])
 
     def _device_text(self, job: JobRecord) -> str:
-        idle = self._work.stages.devices.idle_workers
-        if not idle:
-            return "no worker is idle"
-        return f"{bytes_text(job.circuit.estimate.device_bytes)} of its memory are not free"
+        devices, circuit = self._work.stages.devices, job.job.circuit
+        gone = f"; {' and '.join(devices.lost)} lost" if devices.lost else ""
+        if not devices.idle_workers:
+            return f"no worker is idle{gone}"
+        working_text = bytes_text(job.circuit.estimate.device_bytes)
+        if circuit.device_entry is None:
+            return f"{working_text} of its memory are not free{gone}"
+        entry_text = bytes_text(circuit.device_entry_bytes)
+        return f"{entry_text} of its memory for the SRS, and {working_text} beside it, are not free{gone}"

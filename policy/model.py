@@ -28,7 +28,10 @@ class PartitionId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An SRS or a PCE in host memory. `key` names its content: a replaced file must get another key."""
+    """An SRS or a PCE in host memory, or what a device keeps of them in its own.
+
+    `key` names its content: a replaced file must get another key.
+    """
 
     key: str
     size_bytes: int
@@ -43,7 +46,8 @@ class Circuit:
 
     The working set is `phase1_bytes + phase2_bytes`: phase 1 (a, b, c) is given back once the quotient
     exists, phase 2 once the proof does. `device_bytes` are held in the memory of the device that proves,
-    where that device has memory of its own.
+    where that device has memory of its own, beside `device_entry`, which all partitions there share. Its
+    keys are apart from those of `entries`.
     """
 
     name: str
@@ -51,6 +55,7 @@ class Circuit:
     phase1_bytes: int
     phase2_bytes: int
     device_bytes: int = 0
+    device_entry: Entry | None = None
 
     def __post_init__(self) -> None:
         _at_least(f"phase1_bytes of {self.name}", self.phase1_bytes, 0)
@@ -68,6 +73,10 @@ class Circuit:
     @property
     def entries_bytes(self) -> int:
         return sum(entry.size_bytes for entry in self.entries)
+
+    @property
+    def device_entry_bytes(self) -> int:
+        return 0 if self.device_entry is None else self.device_entry.size_bytes
 
 
 @dataclass(frozen=True, slots=True)

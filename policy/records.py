@@ -6,8 +6,21 @@ from policy.circuits import CircuitRecord, Rank
 from policy.devices import DeviceWorkers
 from policy.errors import ProtocolError
 from policy.model import Job, PartitionId
-from policy.states import CANCELLED, STOPPING, TRANSITIONS, WAITING, PartitionState, Trigger
+from policy.states import (
+    CANCELLED,
+    LOADING,
+    READY,
+    STOPPING,
+    SYNTHESIZED,
+    SYNTHESIZING,
+    TRANSITIONS,
+    WAITING,
+    PartitionState,
+    Trigger,
+)
 from policy.waits import Mark, Waited
+
+BEFORE_DEVICE = (LOADING, READY, SYNTHESIZING, SYNTHESIZED)
 
 
 class JobRecord:
@@ -57,6 +70,11 @@ class JobRecord:
     def waits(self) -> bool:
         """Whether a partition is left to admit."""
         return self.next_index < self.job.partitions or bool(self.again)
+
+    @property
+    def needs_device(self) -> bool:
+        """Whether a partition is left that no device has yet."""
+        return self.waits or any(record.state in BEFORE_DEVICE for record in self.live.values())
 
     def is_waiting(self, index: int) -> bool:
         if self.why is not None or index in self.ended:

@@ -1,5 +1,7 @@
 """What can never run is refused at once, with the numbers and with what would do."""
 
+from collections.abc import Sequence
+
 from policy.model import Circuit, Device
 from policy.wording import bytes_text
 
@@ -18,13 +20,21 @@ def budget_refusal(circuit: Circuit, working_bytes: int, budget_bytes: int) -> s
     )
 
 
-def device_refusal(circuit: Circuit, devices: tuple[Device, ...]) -> str | None:
-    if not circuit.device_bytes:
-        return None
+def device_refusal(circuit: Circuit, devices: Sequence[Device], lost: Sequence[str] = ()) -> str | None:
+    """A device holds the circuit's entry and at least one partition beside it. `lost`: names of others."""
+    gone = f"; {' and '.join(lost)} {'are' if len(lost) > 1 else 'is'} lost" if lost else ""
+    if not devices:
+        return f"one partition of {circuit.name} needs a device, and none is left{gone}"
+    needed_bytes = circuit.device_entry_bytes + circuit.device_bytes
     sizes = [device.memory_bytes for device in devices if device.memory_bytes is not None]
-    if len(sizes) < len(devices) or circuit.device_bytes <= max(sizes):
+    if len(sizes) < len(devices) or needed_bytes <= max(sizes):
         return None
+    parts = ""
+    if circuit.device_entry is not None:
+        parts = (
+            f" ({bytes_text(circuit.device_entry_bytes)} SRS, {bytes_text(circuit.device_bytes)} beside it)"
+        )
     return (
-        f"one partition of {circuit.name} needs {bytes_text(circuit.device_bytes)} of a device's memory,"
-        f" the largest device has {bytes_text(max(sizes))}; a device of {circuit.device_bytes} bytes would do"
+        f"one partition of {circuit.name} needs {bytes_text(needed_bytes)} of a device's memory{parts},"
+        f" the largest device has {bytes_text(max(sizes))}; a device of {needed_bytes} bytes would do{gone}"
     )

@@ -10,7 +10,9 @@ from policy.decisions import Decision, Reject, WakeAt
 from policy.errors import ProtocolError
 from policy.events import (
     Cancel,
+    DeviceLost,
     DeviceOutOfMemory,
+    Displaced,
     Event,
     Failed,
     Loaded,
@@ -27,6 +29,7 @@ from policy.events import (
 )
 from policy.explain import Queries
 from policy.model import Circuit, Limits
+from policy.records import JobRecord
 from policy.refusals import device_refusal
 from policy.room import Room
 from policy.states import FAILED, STOPPING, VERIFIED
@@ -51,6 +54,8 @@ class Scheduler(Queries):
             QuotientDone: self._quotient_done,
             Measured: self._measured,
             DeviceOutOfMemory: self._device_out_of_memory,
+            DeviceLost: self._device_lost,
+            Displaced: self._displaced,
             Proved: self._proved,
             Verified: self._verified,
             Failed: self._failed,
@@ -91,10 +96,10 @@ class Scheduler(Queries):
             self._start(now_s)  # else one like it waits before it, and in vain
 
     def _refusal(self, circuit: Circuit) -> str | None:
-        circuits = self._work.circuits
+        circuits, devices = self._work.circuits, self._work.stages.devices
         return (
             circuits.conflict(circuit)
-            or device_refusal(circuit, self._limits.devices)
+            or device_refusal(circuit, devices.left, devices.lost)
             or self._room.refusal(circuit, circuits.estimate(circuit).working_bytes)
         )
 
@@ -130,17 +135,44 @@ class Scheduler(Queries):
     def _device_out_of_memory(self, event: DeviceOutOfMemory, now_s: float) -> None:
         work, record = self._work, self._work.find(event, event.partition)
         device, estimate = record.device, record.job.circuit.estimate
+        if device is not None and device.is_lost:
+            self._displaced(Displaced(event.partition), now_s)
+            return
         if record.state is STOPPING or device is None or device.device.memory_bytes is None:
             helps = False
         else:
-            helps = estimate.crowded(device.device.memory_bytes, device.busy)
+            own_bytes = device.device.memory_bytes - record.job.job.circuit.device_entry_bytes
+            helps = estimate.crowded(own_bytes, device.busy)
         if helps:
-            work.come_again(record, now_s)
+            work.come_again(record, DeviceOutOfMemory, now_s)
             self._fail_what_never_fits(now_s)  # the budget may have shrunk since its admission
         else:
             work.end(record, DeviceOutOfMemory if record.state is STOPPING else Failed, now_s)
             why = f"{record.id} was alone on its device, whose memory was too little for it"
             work.fail(record.job, why, now_s)
+        self._start(now_s)
+
+    def _device_lost(self, event: DeviceLost, now_s: float) -> None:
+        devices = self._work.stages.devices
+        if event.device not in devices or devices[event.device].is_lost:
+            left = " or ".join([device.name for device in devices.left]) or "nothing"
+            raise ProtocolError(f"DeviceLost of {event.device}, expected {left}")
+        devices.lose(event.device)
+        self._work.circuits.device_lost()
+        self._fail_what_never_fits(now_s)
+        self._start(now_s)
+
+    def _displaced(self, event: Displaced, now_s: float) -> None:
+        work, record = self._work, self._work.find(event, event.partition)
+        device = record.device
+        if device is not None and not device.is_lost:
+            raise ProtocolError(f"Displaced of {record.id}, whose device {device.device.name} is not lost")
+        if record.state is STOPPING:
+            work.end(record, Displaced, now_s)
+            work.close_if_ended(record.job)
+        else:
+            work.come_again(record, Displaced, now_s)
+            self._fail_what_never_fits(now_s)
         self._start(now_s)
 
     def _proved(self, event: Proved, now_s: float) -> None:
@@ -182,10 +214,17 @@ class Scheduler(Queries):
 
     def _fail_what_never_fits(self, now_s: float) -> None:
         for job in list(self._work.jobs.values()):
-            if job.why is None and job.waits:
-                why = self._room.refusal(job.job.circuit, job.circuit.estimate.working_bytes)
-                if why is not None:
-                    self._work.fail(job, why, now_s)
+            why = self._never_fits(job) if job.why is None else None
+            if why is not None:
+                self._work.fail(job, why, now_s)
+
+    def _never_fits(self, job: JobRecord) -> str | None:
+        """Why a partition that is left can no longer run, if so."""
+        circuit, devices = job.job.circuit, self._work.stages.devices
+        why = self._room.refusal(circuit, job.circuit.estimate.working_bytes) if job.waits else None
+        if why is None and devices.lost and job.needs_device:
+            why = device_refusal(circuit, devices.left, devices.lost)
+        return why
 
     def _shared(self, event: Shared, now_s: float) -> None:
         self._room.share(event.share_bytes, event.short)

@@ -3,8 +3,8 @@
 from bisect import insort
 from operator import attrgetter
 
-from policy.decisions import Decision, Prove, Synthesize
-from policy.devices import DevicePool
+from policy.decisions import Decision, EvictFromDevice, Prove, Synthesize, Upload
+from policy.devices import DevicePool, Place
 from policy.model import Limits
 from policy.protocol import WaitCause
 from policy.records import PartitionRecord
@@ -116,11 +116,11 @@ class Stages:
             self.synthesized.remove(record)
         record.waited.leave(now_s)
 
-    def give_back(self, record: PartitionRecord) -> None:
+    def give_back(self, record: PartitionRecord, now_s: float) -> None:
         """Slot, worker and device memory, and its part of what is ahead of the devices."""
         self._free_slot(record)
         if record.device is not None:
-            self.devices.give_back(record.device, record.id)
+            self.devices.give_back(record.device, record.id, now_s)
             record.device = None
         elif record.reservation is not None:
             self.ahead_bytes -= record.reservation.size_bytes
@@ -136,22 +136,32 @@ class Stages:
         for record in list(self.synthesized):
             if not self.devices.idle_workers:
                 break
-            device_bytes = record.job.circuit.estimate.device_bytes
-            workers = self.devices.pick(device_bytes)
-            if workers is not None:
-                self.leave(record, SYNTHESIZED, now_s)
-                record.advance(Prove)
-                assert record.reservation is not None, f"{record.id} proves without a reservation"
-                self.ahead_bytes -= record.reservation.size_bytes
-                record.device = workers
-                self.devices.take(workers, record.id, device_bytes)
+            circuit = record.job.circuit
+            place = self.devices.pick(circuit.circuit, circuit.estimate.device_bytes)
+            if place is not None:
+                self._prove(record, place, decisions, now_s)
                 for other in passed:
                     other.overtaken += 1
-                decisions.append(Prove(record.id, workers.device.name))
             elif record.overtaken >= self._overtake_limit:
                 break
             else:
                 passed.append(record)
+
+    def _prove(self, record: PartitionRecord, place: Place, decisions: list[Decision], now_s: float) -> None:
+        self.leave(record, SYNTHESIZED, now_s)
+        record.advance(Prove)
+        assert record.reservation is not None, f"{record.id} proves without a reservation"
+        self.ahead_bytes -= record.reservation.size_bytes
+        workers = record.device = place.workers
+        name, circuit = workers.device.name, record.job.circuit
+        for cached in place.evictions:
+            workers.entries.evict(cached)
+            decisions.append(EvictFromDevice(name, cached.entry))
+        entry, device_bytes = circuit.circuit.device_entry, circuit.estimate.device_bytes
+        missing = self.devices.take(workers, record.id, circuit.circuit, device_bytes, now_s)
+        if missing and entry is not None:
+            decisions.append(Upload(name, entry))
+        decisions.append(Prove(record.id, name))
 
     def start_synthesis(self, decisions: list[Decision], now_s: float) -> None:
         while self.ready and self.may_synthesize():

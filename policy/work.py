@@ -5,7 +5,7 @@ from policy.cache import CachedEntry, EntryCache
 from policy.circuits import Circuits
 from policy.decisions import Admit, Complete, Decision, Evict, Fail, Load, Stop
 from policy.errors import ProtocolError
-from policy.events import Cancel, DeviceOutOfMemory, Event, Failed, Loaded, LoadFailed
+from policy.events import Cancel, Event, Failed, Loaded, LoadFailed
 from policy.group import Group
 from policy.model import Job, Limits, PartitionId
 from policy.records import JobRecord, PartitionRecord, illegal
@@ -20,9 +20,9 @@ class Work:
     def __init__(self, limits: Limits, budget: Budget) -> None:
         self.budget = budget
         self.cache = EntryCache(budget, limits.eviction_min_idle_s)
-        self.circuits = Circuits(self.cache)
-        self.waiting = WaitingRoom(limits, self.circuits)
         self.stages = Stages(limits)
+        self.circuits = Circuits(self.cache, self.stages.devices)
+        self.waiting = WaitingRoom(limits, self.circuits)
         self.jobs: dict[str, JobRecord] = {}
         self.closed: dict[str, JobRecord] = {}  # those that ended with the last event
         self.decisions: list[Decision] = []
@@ -129,7 +129,7 @@ class Work:
 
     def give_back(self, record: PartitionRecord, now_s: float) -> None:
         """Whatever the partition still holds."""
-        self.stages.give_back(record)
+        self.stages.give_back(record, now_s)
         if record.reservation is not None:
             record.reservation.release()
             record.reservation = None
@@ -147,10 +147,10 @@ class Work:
         record.job.past[record.id.index] = record.waited
         return state
 
-    def come_again(self, record: PartitionRecord, now_s: float) -> None:
+    def come_again(self, record: PartitionRecord, trigger: Trigger, now_s: float) -> None:
         """An attempt has ended, and another is made."""
         job, index = record.job, record.id.index
-        record.advance(DeviceOutOfMemory)
+        record.advance(trigger)
         self.give_back(record, now_s)
         del job.live[index]
         job.past[index] = record.waited

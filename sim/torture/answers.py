@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from policy import Admit, Decision, Evict, Prove, Reject, Stop, Submit, Synthesize
 from sim.torture.books import Books
-from sim.torture.holdings import Held, Stored
+from sim.torture.holdings import Held
 from sim.torture.line import Group
+from sim.torture.on_devices import Stored
 from sim.torture.room import (
     Idle,
     bytes_open,
@@ -30,12 +31,8 @@ class Before:
 
 def refused_only_if_impossible(books: Books, event: Submit, decisions: list[Decision]) -> None:
     """Rule 2."""
-    circuit, limits = event.job.circuit, books.limits
-    device_fits = any(
-        device.memory_bytes is None or circuit.device_bytes <= device.memory_bytes
-        for device in limits.devices
-    )
-    impossible = books.never_fits(circuit) or books.is_replaced(circuit) or not device_fits
+    circuit = event.job.circuit
+    impossible = books.never_fits(circuit) or books.is_replaced(circuit) or books.never_proves(circuit)
     refused = any(type(decision) is Reject for decision in decisions)
     expect(2, refused == impossible, "job %s: rejected %s, impossible %s", event.job.id, refused, impossible)
 

@@ -12,6 +12,7 @@ from policy import (
     Complete,
     Decision,
     Evict,
+    EvictFromDevice,
     Fail,
     Limits,
     Load,
@@ -19,10 +20,12 @@ from policy import (
     Reject,
     Stop,
     Synthesize,
+    Upload,
     WakeAt,
 )
 from sim.torture.happenings import Happenings
-from sim.torture.holdings import Held, Stored
+from sim.torture.holdings import Held
+from sim.torture.on_devices import HeldDevice, Stored, rightly_evicted, well_chosen
 from sim.torture.violation import expect
 
 
@@ -31,12 +34,15 @@ class Books(Happenings):
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
+        self._before_proof: list[EvictFromDevice | Upload] = []  # what the next proof takes
         self.executions: dict[type, Callable[[Any], None]] = {
             Stop: self._stop,
             Evict: self._evict,
             Admit: self._admit,
             Load: self._load,
             Synthesize: self._synthesize,
+            EvictFromDevice: self._comes_before_proof,
+            Upload: self._comes_before_proof,
             Prove: self._prove,
             Complete: self._end,
             Fail: self._end,
@@ -92,7 +98,7 @@ class Books(Happenings):
     def _load(self, decision: Load) -> None:
         entry = decision.entry
         expect(3, entry.key not in self.stored, "entry %s was loaded twice", entry.key)
-        self.stored[entry.key] = Stored(entry)
+        self.stored[entry.key] = Stored(entry, loading=True)
         self.loading += 1
         self._take_bytes(entry.size_bytes)
 
@@ -105,6 +111,9 @@ class Books(Happenings):
         self.synthesizing += 1
         expect(1, self.synthesizing <= self.limits.synthesis_slots, "more synthesize than there are slots")
 
+    def _comes_before_proof(self, decision: EvictFromDevice | Upload) -> None:
+        self._before_proof.append(decision)
+
     def _prove(self, decision: Prove) -> None:
         held = self.queue.pop(decision.partition, None)
         if held is None:
@@ -112,15 +121,46 @@ class Books(Happenings):
             return
         device = self.devices[decision.device]
         held.device_bytes = self.expected(held.circuit).device_bytes
-        free = device.free_for(held.device_bytes)
-        expect(1, free, "device %s has no room for %s", decision.device, held.id)
-        held.at = "proving"
-        held.device = device
+        expect(1, device.idle_workers > 0, "device %s has no worker for %s", decision.device, held.id)
+        if self._before_proof or held.circuit.device_entry is not None:
+            well_chosen(self.devices.values(), device, held.circuit, held.device_bytes)
+            self._make_room(device, held)
         device.busy += 1
         device.used_bytes += device.needs(held.device_bytes)
+        own_bytes = device.device.memory_bytes
+        if own_bytes is not None and device.used_bytes > own_bytes:
+            expect(1, False, "device %s has no room for %s", decision.device, held.id)
+        held.at = "proving"
+        held.device = device
         self.idle_workers -= 1
         for other in self.queue.values():
             other.passed += 1
+
+    def _make_room(self, device: HeldDevice, held: Held) -> None:
+        """Evict what was decided, and have the entry there."""
+        before, self._before_proof = self._before_proof, []
+        here = all(each.device == device.device.name for each in before)
+        expect(4, here, "entries go or come where %s does not prove", held.id)
+        evicted = [each.entry.key for each in before if type(each) is EvictFromDevice]
+        if evicted:
+            rightly_evicted(device, evicted, held.circuit, held.device_bytes)
+        for key in evicted:
+            del device.idle[key]
+            device.used_bytes -= device.stored.pop(key).size_bytes
+        entry = device.entry_of(held.circuit)
+        sent = [each.entry for each in before if type(each) is Upload]
+        missing = [] if entry is None or entry.key in device.stored else [entry]
+        expect(3, sent == missing, "%s needs %s to be sent, sent were %s", held.id, missing, sent)
+        for each in sent:
+            device.stored[each.key] = Stored(each, loading=False)
+            device.used_bytes += each.size_bytes
+        if entry is not None:
+            device.stored[entry.key].users += 1
+            device.idle.pop(entry.key, None)
+
+    def none_before_proof(self) -> None:
+        """At the end of an answer."""
+        expect(4, not self._before_proof, "for nobody: %s", self._before_proof)
 
     def _end(self, decision: Complete | Fail | Reject) -> None:
         running = self.jobs.pop(decision.job_id, None)

@@ -42,8 +42,15 @@ class LoadFails:
 
 
 @dataclass(frozen=True)
-class DeviceLost:
-    """All that the device proves fails at once."""
+class DeviceReset:
+    """All that the device proves fails at once, and it goes on."""
+
+    device: str
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The device is lost: what it proves is displaced at once or after a while, or ends all the same."""
 
     device: str
 
@@ -70,7 +77,7 @@ class At:
     """Something at a time, in whatever state the run is then."""
 
     at_s: float
-    what: Cancel | Failed | Resized | Shared | DeviceLost | Crowded | Stray | Death
+    what: Cancel | Failed | Resized | Shared | DeviceReset | Loss | Crowded | Stray | Death
 
 
 Fault = Strike | LoadFails | At

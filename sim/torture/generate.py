@@ -24,13 +24,14 @@ from sim.torture.case import (
     Case,
     Crowded,
     Death,
-    DeviceLost,
+    DeviceReset,
     Fault,
     LoadFails,
     Pace,
     Stray,
     Strike,
 )
+from sim.torture.generate_residents import with_residents
 
 TABLE = 257  # a prime, so that draws for successive partitions run through the whole table
 
@@ -48,7 +49,8 @@ def case_of(seed: int, partitions: int = 100) -> Case:
     faults = _faults(random, limits, circuits, arrivals, horizon_s)
     took = random.choice(((), (), (0.3, 0.8, 0.9), (0.5, 1.0, 1.0, 1.3)))
     loaded = random.choice(((), (1.0,), (0.0, 0.25, 1.0), (0.1, 0.5)))
-    return Case(seed, limits, pace, tuple(arrivals), tuple(faults), took, loaded)
+    case = Case(seed, limits, pace, tuple(arrivals), tuple(faults), took, loaded)
+    return with_residents(Random(f"{seed}/devices"), case, horizon_s)
 
 
 def _circuits(random: Random) -> list[Circuit]:
@@ -179,12 +181,12 @@ def _budgets(limits: Limits, circuits: list[Circuit]) -> list[int]:
 
 def _blow(
     random: Random, limits: Limits, arrivals: list[Arrival]
-) -> Cancel | Failed | DeviceLost | Crowded | Stray | Death:
+) -> Cancel | Failed | DeviceReset | Crowded | Stray | Death:
     kind = random.randrange(12)
     if kind == 0:
         return Death()
     if kind == 1:
-        return DeviceLost(random.choice(limits.devices).name)
+        return DeviceReset(random.choice(limits.devices).name)
     if kind < 4:
         return Crowded(random.choice(limits.devices).name)
     if kind < 6:

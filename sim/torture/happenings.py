@@ -5,7 +5,9 @@ from typing import Any
 
 from policy import (
     Cancel,
+    DeviceLost,
     DeviceOutOfMemory,
+    Displaced,
     Event,
     Failed,
     Limits,
@@ -21,7 +23,7 @@ from policy import (
     Tick,
     Verified,
 )
-from sim.torture.holdings import Holdings, Running
+from sim.torture.holdings import Held, Holdings, Running
 from sim.torture.violation import expect
 
 
@@ -38,6 +40,8 @@ class Happenings(Holdings):
             QuotientDone: self._quotient_done,
             Measured: self._measured,
             DeviceOutOfMemory: self._device_out_of_memory,
+            DeviceLost: self._device_lost,
+            Displaced: self._displaced,
             Proved: self._proved,
             Verified: self._verified,
             Failed: self._failed,
@@ -105,16 +109,43 @@ class Happenings(Holdings):
         device, expected = held.device, self.expected(held.circuit)
         assert device is not None, "what no device has cannot use its memory up"
         own_bytes, at_once = device.device.memory_bytes, device.busy
+        if own_bytes is not None:
+            own_bytes -= held.circuit.device_entry_bytes
         self._give_back(held)
         self._forget(held)
-        if held.stopping or own_bytes is None or at_once == 1 or expected.device_bytes >= own_bytes:
+        alone = own_bytes is None or at_once == 1 or expected.device_bytes >= own_bytes
+        if held.stopping or (alone and not device.lost):
             self._job_fails(held.job)
             return
-        share_bytes = own_bytes // at_once + 1
-        expected.device_bytes = share_bytes if share_bytes > expected.device_bytes else own_bytes
+        if own_bytes is not None and not device.lost:
+            share_bytes = own_bytes // at_once + 1
+            expected.device_bytes = share_bytes if share_bytes > expected.device_bytes else own_bytes
+        self._come_again(held)
+
+    def _come_again(self, held: Held) -> None:
         self.ended_now = None
         self.line.come_again(held.id, held.job.job, held.place, held.rank, self.now_s)
         self._fail_what_never_fits()
+
+    def _device_lost(self, event: DeviceLost) -> None:
+        device = self.devices[event.device]
+        self.idle_workers -= device.idle_workers
+        device.lose()
+        left = [each.device.memory_bytes for each in self.devices.values() if not each.lost]
+        sizes = [size_bytes for size_bytes in left if size_bytes is not None]
+        if sizes and len(sizes) == len(left):
+            for circuit, expected in self._expected.items():
+                expected.fit(max(sizes) - circuit.device_entry_bytes)
+        self._fail_what_never_fits()
+
+    def _displaced(self, event: Displaced) -> None:
+        held = self.partitions[event.partition]
+        self._give_back(held)
+        self._forget(held)
+        if held.stopping:
+            self._job_fails(held.job)
+        else:
+            self._come_again(held)
 
     def _proved(self, event: Proved) -> None:
         held = self.partitions[event.partition]
@@ -148,8 +179,12 @@ class Happenings(Holdings):
         self._limit_changed()
 
     def _fail_what_never_fits(self) -> None:
+        lost = any(device.lost for device in self.devices.values())
         for running in list(self.jobs.values()):
-            if self.line.waits(running.job.id) and self.never_fits(running.job.circuit):
+            circuit, waits = running.job.circuit, self.line.waits(running.job.id)
+            if (waits and self.never_fits(circuit)) or (
+                lost and self.never_proves(circuit) and (waits or running.comes_to_a_device)
+            ):
                 self._job_fails(running)
 
     def _shared(self, event: Shared) -> None:

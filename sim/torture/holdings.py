@@ -1,24 +1,11 @@
 """What the machine holds: entries, partitions, jobs and devices, and their sums."""
 
-from policy import Circuit, Device, Entry, Job, Limits, PartitionId
+from collections.abc import Iterable
+
+from policy import Circuit, Entry, Job, Limits, PartitionId
 from sim.torture.line import Line, Waiting
+from sim.torture.on_devices import HeldDevice, Stored
 from sim.torture.violation import expect
-
-
-class Stored:
-    """An entry that loads or is in memory; `users` are admitted partitions that have no proof yet.
-
-    It holds the `size_bytes` that it was said to need, and once it is loaded those that it needs.
-    """
-
-    __slots__ = ("entry", "idle_since_s", "loading", "size_bytes", "users")
-
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
-        self.size_bytes = entry.size_bytes
-        self.loading = True
-        self.users = 0
-        self.idle_since_s = 0.0
 
 
 class Held:
@@ -71,24 +58,10 @@ class Running:
         self.verified = 0
         self.failing = False
 
-
-class HeldDevice:
-    """A device's workers and own memory in use."""
-
-    __slots__ = ("busy", "device", "used_bytes")
-
-    def __init__(self, device: Device) -> None:
-        self.device = device
-        self.busy = 0
-        self.used_bytes = 0
-
-    def needs(self, device_bytes: int) -> int:
-        return 0 if self.device.memory_bytes is None else device_bytes
-
-    def free_for(self, device_bytes: int) -> bool:
-        own_bytes = self.device.memory_bytes
-        fits = own_bytes is None or self.used_bytes + device_bytes <= own_bytes
-        return fits and self.busy < self.device.workers
+    @property
+    def comes_to_a_device(self) -> bool:
+        """Whether an admitted partition has still to come to one."""
+        return any(held.at in ("admitted", "synthesizing", "synthesized") for held in self.live.values())
 
 
 class Expected:
@@ -108,6 +81,11 @@ class Expected:
         formula_bytes = self._circuit.working_bytes
         floor_bytes = (formula_bytes + 1) // 2 if len(self._took) >= 3 else formula_bytes
         self.working_bytes = max([floor_bytes, *self._took])
+
+    def fit(self, most_bytes: int) -> None:
+        """Of the devices that are left none has more than this for a partition."""
+        if most_bytes >= self._circuit.device_bytes:
+            self.device_bytes = min(self.device_bytes, most_bytes)
 
     @property
     def phase1_bytes(self) -> int:
@@ -158,19 +136,24 @@ class Holdings:
 
     def is_replaced(self, circuit: Circuit) -> bool:
         """Whether an entry of it has another size in memory, or in a job that has not ended."""
-        for entry in circuit.entries:
-            self._sizes.setdefault(entry.key, set()).add(entry.size_bytes)
-        if all(len(self._sizes[entry.key]) == 1 for entry in circuit.entries):
+        sizes = _sizes(circuit.entries, circuit.device_entry)
+        for key, size_bytes in sizes.items():
+            self._sizes.setdefault(key, set()).add(size_bytes)
+        if all(len(self._sizes[key]) == 1 for key in sizes):
             return False
-        sizes = {entry.key: entry.size_bytes for entry in circuit.entries}
-        known = [stored.entry for stored in self.stored.values()]
+        known = [_sizes([stored.entry for stored in self.stored.values()], None)]
+        for device in self.devices.values():
+            known += [_sizes((), stored.entry) for stored in device.stored.values()]
         for running in self.jobs.values():
-            known += running.job.circuit.entries
-        return any(sizes.get(entry.key, entry.size_bytes) != entry.size_bytes for entry in known)
+            known.append(_sizes(running.job.circuit.entries, running.job.circuit.device_entry))
+        return any(sizes.get(key, size) != size for each in known for key, size in each.items())
 
     def never_fits(self, circuit: Circuit) -> bool:
         needed_bytes = circuit.entries_bytes + self.expected(circuit).working_bytes
         return needed_bytes > self.limits.budget_bytes
+
+    def never_proves(self, circuit: Circuit) -> bool:
+        return not any(device.can_ever_take(circuit) for device in self.devices.values())
 
     @property
     def ahead_bytes(self) -> int:
@@ -208,9 +191,7 @@ class Holdings:
         if held.at == "synthesizing":
             self.synthesizing -= 1
         if held.device is not None:
-            held.device.busy -= 1
-            held.device.used_bytes -= held.device.needs(held.device_bytes)
-            self.idle_workers += 1
+            self._leave_device(held, held.device)
             held.device = None
         self.holding -= 1
         self.host_bytes -= held.host_bytes
@@ -222,6 +203,20 @@ class Holdings:
                 self._now_idle(stored)
         held.keys = ()
 
+    def _leave_device(self, held: Held, device: HeldDevice) -> None:
+        device.busy -= 1
+        device.used_bytes -= device.needs(held.device_bytes)
+        if device.lost:
+            return
+        self.idle_workers += 1
+        entry = device.entry_of(held.circuit)
+        if entry is not None:
+            stored = device.stored[entry.key]
+            stored.users -= 1
+            if not stored.users:
+                stored.idle_since_s = self.now_s
+                device.idle[entry.key] = stored
+
     def _forget(self, held: Held) -> None:
         self.ended_now = held.job
         del self.partitions[held.id], held.job.live[held.id]
@@ -232,3 +227,11 @@ class Holdings:
         stored.idle_since_s = self.now_s
         self.idle[stored.entry.key] = stored
         self.idle_bytes += stored.size_bytes
+
+
+def _sizes(entries: Iterable[Entry], device_entry: Entry | None) -> dict[str, int]:
+    """By key; those on devices are others than those in host memory."""
+    sizes = {entry.key: entry.size_bytes for entry in entries}
+    if device_entry is not None:
+        sizes[f"{device_entry.key} on devices"] = device_entry.size_bytes
+    return sizes

@@ -5,7 +5,9 @@ from simpy.events import Event as Signal
 from policy import (
     BudgetPolicy,
     Cancel,
+    DeviceLost,
     DeviceOutOfMemory,
+    Displaced,
     Failed,
     Loaded,
     PartitionId,
@@ -18,12 +20,12 @@ from policy import (
     Synthesized,
     Verified,
 )
-from sim.torture.case import At, Case, Crowded, Death, DeviceLost, Stage, Stray, Strike
+from sim.torture.case import At, Case, Crowded, Death, DeviceReset, Loss, Stage, Stray, Strike
 from sim.torture.driver import ASK_EVERY, Driver, Logged, MakePolicy
 from sim.torture.rules import CheckedPolicy
 from sim.torture.violation import expect
 
-REPORTS = (Loaded, Synthesized, QuotientDone, Proved, Verified)
+REPORTS = (Loaded, Synthesized, QuotientDone, DeviceLost, Displaced, Proved, Verified)
 
 
 class TortureMachine(Driver):
@@ -71,9 +73,13 @@ class TortureMachine(Driver):
                 self._send(event)
             case Failed(partition, why):
                 self._fail(partition, why)
-            case DeviceLost(name):
+            case DeviceReset(name):
                 for partition in self._proving_on(name):
-                    self._fail(partition, "device lost")
+                    self._fail(partition, "device reset")
+            case Loss(name):
+                self._lose(name)
+            case Displaced(partition):
+                self._displace(partition)
             case DeviceOutOfMemory(partition):
                 self._lack_device_memory(partition)
             case Crowded(name):
@@ -90,6 +96,25 @@ class TortureMachine(Driver):
         if held is not None and held.device is not None:
             self._work.drop(partition)
             self._send(DeviceOutOfMemory(partition))
+
+    def _lose(self, device: str) -> None:
+        """What it proves is displaced now, or later, or comes to its end all the same."""
+        if self._checked.books.devices[device].lost:
+            return
+        self._send(DeviceLost(device))
+        for partition in self._proving_on(device):
+            patience = self._pace.draw(self._arrivals[partition.job_id].number, partition.index, 10)
+            if patience < 1.0:
+                self._displace(partition)
+            elif patience < 2.0:
+                self._after(patience, self._happen, Displaced(partition))
+
+    def _displace(self, partition: PartitionId) -> None:
+        """Of a partition that a lost device proves, if it does still."""
+        held = self._checked.books.partitions.get(partition)
+        if held is not None and held.device is not None and held.device.lost:
+            self._work.drop(partition)
+            self._send(Displaced(partition))
 
     def _stray(self) -> None:
         """What cannot be is refused, and changes nothing: what comes after would show it."""

@@ -1,9 +1,11 @@
 """The rules of admission, checked after every event on the checker's own books.
 
-1. Reserved bytes never exceed the budget, nor a device's own memory; slots and workers neither.
+1. Reserved bytes never exceed the budget, nor a device's own memory; slots and workers neither, and a lost
+   device has none.
 2. What can never fit is rejected at submit, and nothing else is.
 3. A partition is admitted together with all that it needs.
 4. Entries in use are never evicted; idle ones least recently used first, not in vain, not young without need.
+   The same on devices, where work goes to one that holds its entry, if it can.
 5. Nobody starves: turns by priority with ageing, and overtaken a bounded number of times.
 6. A release gives back what was taken, once: the policy's books say what the machine holds.
 7. If something could start, something starts; if time alone makes room, a timer is set.
@@ -18,6 +20,7 @@ from policy import (
     Decision,
     Event,
     Evict,
+    EvictFromDevice,
     Fail,
     Limits,
     Load,
@@ -28,6 +31,7 @@ from policy import (
     Stop,
     Submit,
     Synthesize,
+    Upload,
     WakeAt,
 )
 from sim.torture import answers, room
@@ -43,6 +47,8 @@ TURNS = {
     Admit: 2,
     Load: 3,
     Synthesize: 4,
+    EvictFromDevice: 5,
+    Upload: 5,
     Prove: 5,
     Complete: 6,
     Fail: 6,
@@ -123,6 +129,7 @@ class CheckedPolicy:
         books = self.books
         self._events += 1
         self._counts_agree()
+        books.none_before_proof()
         if books.failed_now or books.ended_now is not None:
             self._ends_are_told()
         if len(books.admitted) > books.limits.synthesis_slots:
@@ -174,9 +181,10 @@ class CheckedPolicy:
         if any(held.passed >= limit for held in queue):
             return
         for held in queue:
+            device_bytes = books.expected(held.circuit).device_bytes
             for device in books.devices.values():
-                device_bytes = books.expected(held.circuit).device_bytes
-                expect(7, not device.free_for(device_bytes), "%s could prove", held.id)
+                if device.could_take(held.circuit, device_bytes):
+                    expect(7, False, "%s could prove", held.id)
 
     def _nothing_could_start(self) -> None:
         """Whatever waits has no room, or gives way to somebody who was overtaken too often."""

@@ -10,6 +10,7 @@ from policy import (
     Entry,
     Event,
     Evict,
+    EvictFromDevice,
     Fail,
     Job,
     Limits,
@@ -26,6 +27,7 @@ from policy import (
     Submit,
     Synthesize,
     Synthesized,
+    Upload,
     Verified,
     WakeAt,
 )
@@ -89,5 +91,9 @@ def short(decision: Decision) -> str:
             return f"{type(decision).__name__.lower()} {entry.key}"
         case Complete(job_id) | Fail(job_id) | Reject(job_id):
             return f"{type(decision).__name__.lower()} {job_id}"
+        case EvictFromDevice(device, entry):
+            return f"evict {entry.key} from {device}"
+        case Upload(device, entry):
+            return f"upload {entry.key} to {device}"
         case WakeAt(at_s):
             return f"wake at {at_s:g}"

@@ -30,7 +30,8 @@ from policy.codec import (
 
 seconds = st.floats(0, 1e9)
 entries = st.lists(st.builds(Entry, st.text(), st.integers(0, 2**70)), max_size=3, unique_by=lambda e: e.key)
-circuits = st.builds(Circuit, st.text(), entries.map(tuple), *[st.integers(0, 2**70)] * 3)
+on_device = st.none() | st.builds(Entry, st.text(), st.integers(0, 2**70))
+circuits = st.builds(Circuit, st.text(), entries.map(tuple), *[st.integers(0, 2**70)] * 3, on_device)
 st.register_type_strategy(Entry, st.builds(Entry, st.text(), st.integers(0, 2**70)))
 st.register_type_strategy(Circuit, circuits)
 st.register_type_strategy(

@@ -10,7 +10,9 @@ from policy import (
     Cancel,
     Circuit,
     Device,
+    DeviceLost,
     DeviceOutOfMemory,
+    Displaced,
     Entry,
     Event,
     Failed,
@@ -28,6 +30,7 @@ from policy import (
     Verified,
 )
 from sim.torture.books import Books
+from sim.torture.holdings import Held
 from sim.torture.rules import CheckedPolicy
 
 NEXT = {
@@ -62,6 +65,8 @@ class World:
                 yield Loaded(key)
         for partition, held in self.books.partitions.items():
             yield from (kind(partition) for kind in NEXT.get(held.at, ()))
+            if held.device is not None and held.device.lost:
+                yield Displaced(partition)
             if held.stopping:
                 yield Failed(partition, "stopped")
         if self.books.wake_at_s is not None:
@@ -78,6 +83,9 @@ class World:
                     yield DeviceOutOfMemory(partition)
         for job_id in self.books.jobs:
             yield Cancel(job_id)
+        for name, device in self.books.devices.items():
+            if not device.lost and device.device.memory_bytes is not None:
+                yield DeviceLost(name)
         for budget_bytes in self.budgets:
             if budget_bytes != self.books.limits.budget_bytes:
                 yield Resized(budget_bytes)
@@ -103,14 +111,20 @@ class World:
             self.now_s,
             books.limits.budget_bytes,
             books.wake_at_s,
-            tuple((p, held.at, held.stopping, held.passed) for p, held in books.partitions.items()),
+            tuple((p, h.at, h.stopping, h.passed, _name(h)) for p, h in books.partitions.items()),
             tuple((key, s.loading, s.users) for key, s in books.stored.items()),
             tuple((key, s.idle_since_s) for key, s in books.idle.items()),
+            tuple((d.lost, tuple((k, s.users) for k, s in d.stored.items())) for d in books.devices.values()),
+            tuple((k, s.idle_since_s) for d in books.devices.values() for k, s in d.idle.items()),
             tuple((w.job.id, w.next_index, tuple(w.again), w.place) for w in books.line),
             tuple((c.name, expected.device_bytes) for c, expected in books._expected.items()),
             tuple((g.head.job.id, g.overtaken) for g in books.line.groups),
             tuple((j.job.id, j.failing, j.verified) for j in books.jobs.values()),
         )
+
+
+def _name(held: Held) -> str | None:
+    return None if held.device is None else held.device.device.name
 
 
 def explore(start: World) -> tuple[int, int]:
@@ -135,6 +149,8 @@ def explore(start: World) -> tuple[int, int]:
 SRS, PCE, OTHER = Entry("srs", 4), Entry("pce", 2), Entry("other", 5)
 A, B = Circuit("a", (SRS, PCE), 2, 2, 3), Circuit("b", (SRS, OTHER), 1, 3, 3)
 ALONE = Circuit("c", (OTHER,), 2, 2, 1)
+HAS_KEY = Circuit("d", (), 1, 1, 3, Entry("key", 4))
+HAS_OTHER_KEY = Circuit("e", (), 1, 1, 3, Entry("other key", 5))
 CPU = (Device("cpu", 1),)
 WORLDS = {
     "shared SRS": (Limits(14, 1, CPU), [Job("j", A, 2), Job("k", B)], 2, ()),
@@ -161,6 +177,18 @@ WORLDS = {
     "a small device": (
         Limits(40, 2, (Device("gpu", 2, 6),), synthesis_lookahead=2),
         [Job("j", A, 2), Job("k", ALONE)],
+        1,
+        (),
+    ),
+    "an entry on two devices": (
+        Limits(40, 2, (Device("gpu0", 1, 9), Device("gpu1", 1, 9)), synthesis_lookahead=2),
+        [Job("j", HAS_KEY, 2)],
+        1,
+        (),
+    ),
+    "two entries on a device": (
+        Limits(40, 2, (Device("gpu0", 2, 9),), synthesis_lookahead=2),
+        [Job("j", HAS_KEY, 2), Job("k", HAS_OTHER_KEY)],
         1,
         (),
     ),

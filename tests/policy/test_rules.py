@@ -13,7 +13,9 @@ from policy import (
     Complete,
     Decision,
     Device,
+    DeviceLost,
     DeviceOutOfMemory,
+    Displaced,
     Entry,
     Event,
     Fail,
@@ -72,6 +74,8 @@ limits = st.builds(
 def circuits(draw: st.DrawFn) -> list[Circuit]:
     sizes = draw(st.lists(ENTRY_BYTES, min_size=3, max_size=3))
     entries = [Entry(f"entry{i}", size) for i, size in enumerate(sizes)]
+    device_entries = st.none() | st.builds(Entry, st.just("key"), st.just(draw(st.integers(0, 6))))
+    device_entries |= st.builds(Entry, st.just("other key"), st.just(draw(st.integers(0, 6))))
     return [
         Circuit(
             f"circuit{i}",
@@ -79,6 +83,7 @@ def circuits(draw: st.DrawFn) -> list[Circuit]:
             draw(st.integers(0, 4)),
             draw(st.integers(0, 4)),
             draw(st.integers(0, 8)),
+            draw(device_entries),
         )
         for i in range(draw(st.integers(1, 3)))
     ]
@@ -136,6 +141,8 @@ class Machine(RuleBasedStateMachine):
         events: list[Event] = [Loaded(key, size_bytes) for key, size_bytes in sizes]
         for partition, held in self.books.partitions.items():
             events += [kind(partition) for kind in NEXT.get(held.at, [])]
+            if held.device is not None and held.device.lost:
+                events.append(Displaced(partition))
             if held.stopping:
                 events.append(Failed(partition, "stopped"))
         return events
@@ -155,6 +162,12 @@ class Machine(RuleBasedStateMachine):
     def a_device_is_out_of_memory(self, data: st.DataObject) -> None:
         if proving := [held.id for held in self.books.partitions.values() if held.device is not None]:
             self.send(DeviceOutOfMemory(data.draw(st.sampled_from(proving))))
+
+    @rule(data=st.data())
+    def a_device_is_lost(self, data: st.DataObject) -> None:
+        """Nothing has to come of it at once: its partitions may be displaced later, or proved."""
+        if left := [name for name, device in self.books.devices.items() if not device.lost]:
+            self.send(DeviceLost(data.draw(st.sampled_from(left))))
 
     @rule(data=st.data())
     def others_take_or_leave(self, data: st.DataObject) -> None:
@@ -195,6 +208,10 @@ class Machine(RuleBasedStateMachine):
         for partition, held in self.books.partitions.items():
             kinds = (Synthesized, QuotientDone, Proved, Verified)
             wrong += [kind(partition) for kind in kinds if kind not in NEXT.get(held.at, [])]
+            if held.device is None or not held.device.lost:
+                wrong.append(Displaced(partition))
+        wrong += [DeviceLost("nothing")]
+        wrong += [DeviceLost(name) for name, device in self.books.devices.items() if device.lost]
         with pytest.raises(ProtocolError):
             self.checked.handle(data.draw(st.sampled_from(wrong)), self.now_s)
 
@@ -207,10 +224,19 @@ class Machine(RuleBasedStateMachine):
             self.send(self.something_that_happens())
         assert self.books.host_bytes == self.books.idle_bytes
         work = self.checked.policy._work
-        assert not any(device.busy for device in work.stages.devices._all)
+        for device in work.stages.devices._all:
+            assert not device.busy
+            assert device.memory.reserved_bytes == device.entries.idle_bytes
         waiting, circuits, stages = work.waiting, work.circuits, work.stages
         queues = (waiting.line.blocks, waiting.gathering.blocks, waiting._holders, waiting._gatherers)
-        for left in (*queues, circuits._records, circuits._by_entry, work._awaiting, stages.ready):
+        for left in (
+            *queues,
+            circuits._records,
+            circuits._by_entry,
+            circuits._by_device_entry,
+            work._awaiting,
+            stages.ready,
+        ):
             assert not left
         assert (stages.loading, stages.synthesizing, stages.ahead_bytes, work.holding) == (0, 0, 0, 0)
 
