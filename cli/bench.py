@@ -10,6 +10,7 @@ import click
 from cli.options import batch_options, program, real_batch_options, say
 
 if TYPE_CHECKING:
+    from db import History
     from flows.batch import BatchParameters
 
 
@@ -28,10 +29,8 @@ def batch(parameters: BatchParameters) -> None:
     run and stops it after. Ends with a table of the proofs; status 1 if one of them failed. Ctrl-C ends
     it early, with the table of what there is.
     """
-    from cli.table import print_run
     from config import load_config
-    from db import HistoryError, open_history, show_run
-    from engine.words import telling
+    from db import open_history
     from flows.launch import run_batch
     from flows.summary import BatchFailed, BatchInterrupted
 
@@ -44,18 +43,33 @@ def batch(parameters: BatchParameters) -> None:
             summary = error.summary
         except BatchInterrupted as error:
             summary, interrupted = error.summary, True
-        try:
-            with telling(say, lambda: "making the table"):
-                print_run(show_run(history, summary.run_id))
-        except HistoryError as error:  # the proofs are made all the same
-            say(f"no table: {error}")
+        in_database = _print_table(history, summary.run_id)
     print(f"proofs   {summary.output}")
     print(f"log      {summary.log}")
-    print(f"history  {summary.history}; this run: {program()} history show {summary.run_id}")
+    when = "this run" if in_database else f"once the records in {history.spool} are in it, this run"
+    print(f"history  {summary.history}; {when}: {program()} history show {summary.run_id}")
     print(f"flow     {_how_to_see(summary.flow_run_url)}")
     if interrupted:
         raise KeyboardInterrupt
     sys.exit(1 if summary.failed else 0)
+
+
+def _print_table(history: History, run_id: str) -> bool:
+    """The proofs are made whatever the history says: whether the run is in its database."""
+    from cli.table import print_run
+    from db import HistoryError, show_run, spooled_run
+    from engine.words import telling
+
+    with telling(say, lambda: "making the table"):
+        try:
+            print_run(show_run(history, run_id))
+        except HistoryError as error:
+            try:
+                print_run(spooled_run(history, run_id))
+            except HistoryError:
+                say(f"no table: {error}")
+            return not history.spool.exists()
+    return True
 
 
 def _how_to_see(flow_run_url: str | None) -> str:

@@ -33,6 +33,7 @@ from db.record import Record
 from db.run_detail import PartitionDetail, ProofDetail, RunDetail, StageSeconds, show_run
 from db.run_series import Span, memory_samples, policy_events, stage_spans, waits
 from db.runs import RunSummary, find_run, list_runs
+from db.spooled import spooled_run
 from db.transfer import read_lines, rows_of_runs, write_lines, write_rows
 from db.unfinished import Unfinished, unfinished_proofs
 from db.upkeep import prune, size_bytes, vacuum
@@ -95,6 +96,7 @@ __all__ = [
     "rows_of_runs",
     "show_run",
     "size_bytes",
+    "spooled_run",
     "stage_seconds",
     "stage_spans",
     "stage_statistics",

@@ -55,6 +55,12 @@ def table_of(model: type[Record]) -> Table:
     return table
 
 
+def insert_of(row: Record) -> Insert:
+    """The row as it is now."""
+    table = table_of(type(row))
+    return Insert(table, {column.key: getattr(row, column.key) for column in table.columns})
+
+
 def write(engine: Engine, changes: Sequence[Change], refused: Callable[[Change, Exception], None]) -> None:
     """Commit all; if the database refuses some, then all but those, each of which `refused` is told.
 

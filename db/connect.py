@@ -4,7 +4,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,15 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from db.errors import HistoryError
+from db.silence import answered_within
 
 _log = logging.getLogger("cuzk.history")
 
 BUSY_TIMEOUT_S = 30.0
-_CONNECT_TIMEOUT_S = 10
+_CONNECT_TIMEOUT_S = 4
 _WRITES = "history_writes"
 _LOCK_TIMEOUT_S = "history_lock_timeout_s"
+_ANSWER_TIMEOUT_S = "history_answer_timeout_s"
 _LOOK_S, _SAY_AFTER_S = 0.5, 3.0  # a wait in pieces can be interrupted, and told of
 _AUTOCOMMIT = "AUTOCOMMIT"
 BINARY = {"history_binary": True}
@@ -79,16 +81,20 @@ def connect(url: URL) -> Engine:
 _POSTGRESQL_ARGS = {
     "connect_timeout": _CONNECT_TIMEOUT_S,
     "application_name": "cuzk",
-    "keepalives_idle": 10,  # a server that is cut off without a word is found out within half a minute
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 20_000,  # milliseconds
+    "keepalives_idle": 5,  # a host that is cut off without a word is found out within ten seconds
+    "keepalives_interval": 2,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 8_000,  # milliseconds
 }
 
 
-def impatient(engine: Engine, timeout_s: float) -> Engine:
-    """The same engine, whose transactions wait no longer than that for another process's lock on SQLite."""
-    return engine.execution_options(**{_LOCK_TIMEOUT_S: timeout_s})
+def impatient(engine: Engine, lock_timeout_s: float, answer_timeout_s: float | None = None) -> Engine:
+    """The same engine, whose transactions are not waited for longer than that.
+
+    On SQLite for another process's lock, each time; on PostgreSQL, for the server to take a whole one.
+    """
+    times_s = {_LOCK_TIMEOUT_S: lock_timeout_s, _ANSWER_TIMEOUT_S: answer_timeout_s}
+    return engine.execution_options(**times_s)
 
 
 @contextmanager
@@ -98,8 +104,19 @@ def write_transaction(engine: Engine) -> Iterator[Connection]:
     On SQLite it takes the write lock at once: a transaction that reads first and then writes is refused
     without waiting when another process wrote in between.
     """
-    with engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
+    with (
+        engine.connect().execution_options(**{_WRITES: True}) as connection,
+        _timed(connection),
+        connection.begin(),
+    ):
         yield connection
+
+
+def _timed(connection: Connection) -> AbstractContextManager[None]:
+    timeout_s = connection.get_execution_options().get(_ANSWER_TIMEOUT_S)
+    if timeout_s is None or connection.dialect.name == "sqlite":
+        return nullcontext()
+    return answered_within(connection, timeout_s)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from db.spool import Spool, import_left
 from db.writer import HistoryWriter
 
 _LOCK_TIMEOUT_S = 0.25  # of what can be done later as well
+_ANSWER_TIMEOUT_S = 8.0
 
 
 class History:
@@ -57,9 +58,8 @@ class History:
     def writer(self) -> HistoryWriter:
         """A new writer with its own thread; close it before the history."""
         self._written = True
-        return HistoryWriter(
-            impatient(self.engine, _LOCK_TIMEOUT_S), self.address, Spool(self.spool), self._hide
-        )
+        engine = impatient(self.engine, _LOCK_TIMEOUT_S, _ANSWER_TIMEOUT_S)
+        return HistoryWriter(engine, self.address, Spool(self.spool), self._hide)
 
     def close_interrupted(self) -> list[str]:
         """Close the runs of this host whose process has died, as opening does, and return their ids."""

@@ -107,6 +107,13 @@ def import_left(engine: Engine, folder: Path) -> None:
         folder.rmdir()
 
 
+def copy_into(engine: Engine, folder: Path) -> None:
+    """Write what is kept in `folder` to another database, and leave it there; what cannot be is passed over."""
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        for changes in _chunks(path):
+            write(engine, changes, lambda *_: None)
+
+
 def _is_left(file: BinaryIO) -> bool:
     """Whether its writer is gone, and nobody else has imported it meanwhile."""
     try:

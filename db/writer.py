@@ -11,8 +11,9 @@ from typing import Any, Self
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from db.changes import AWAY, Change, Insert, Key, Update, table_of, write
+from db.changes import AWAY, Change, Insert, Key, Update, insert_of, table_of, write
 from db.connect import reason, remedy
+from db.ends import is_end, with_their_rows
 from db.errors import HistoryError
 from db.record import Record
 from db.spool import Spool
@@ -22,6 +23,7 @@ _log = logging.getLogger("cuzk.history")
 _BATCH = 2_000
 _GATHER_S = 2.0  # how long a row waits for company
 _RETRY_WAITS_S = (0.1, 0.5, 2.0)
+_RETRY_FOR_S = 3.0  # a server that takes long to be found missing is not asked again
 _PROBE_S = 5.0  # between two looks whether a database that is away is back
 
 
@@ -52,6 +54,7 @@ class HistoryWriter:
         self._accepted = self._finished = self._wanted = 0  # changes taken in, dealt with, and flushed up to
         self._closed = False
         self._away: HistoryError | None = None
+        self._gave_up = False
         self._in_memory = False
         self._why_away = ""
         self._probe_at_s = 0.0
@@ -61,7 +64,7 @@ class HistoryWriter:
 
     def insert(self, *rows: Record) -> None:
         """Add `rows` as they are now, unless they are there; a parent goes in before its children."""
-        self._put([Insert(table_of(type(row)), _values(row)) for row in rows])
+        self._put([insert_of(row) for row in rows])
 
     def insert_values(self, model: type[Record], rows: Iterable[Mapping[str, Any]], /) -> None:
         """Add rows given as values by column; far cheaper than as objects.
@@ -98,7 +101,7 @@ class HistoryWriter:
         self._thread.join(timeout_s)
         with self._changed:
             if self._finished < self._accepted:
-                self._fail(f"not written within {timeout_s:g} s", lost=self._accepted - self._finished)
+                self._keep_the_rest(f"not written within {timeout_s:g} s")
         if self.error is None:
             return self._away
         counted = HistoryError(f"{self.error}; {self.lost:,} in all")
@@ -129,14 +132,11 @@ class HistoryWriter:
 
     def _note_ends(self, changes: Sequence[Change]) -> None:
         """A proof that has ended is in the history, even if the process is killed before the next commit."""
-        ends = [change for change in changes if _is_end(change)]
-        if not ends:
+        if not (ends := [change for change in changes if is_end(change)]):
             return
-        keys = {change.key for change in ends}
-        waiting = [change for change in (*self._batch, *self._pending) if isinstance(change, Insert)]
-        new = [each for each in waiting if each.table.name in _ABOVE_PROOFS or each.key in keys]
+        noted = with_their_rows(ends, (*self._batch, *self._pending))
         with suppress(OSError):  # then the next commit is soon enough
-            self._spool.note([self._hide(change) for change in (*new, *ends)])
+            self._spool.note([self._hide(change) for change in noted])
 
     def _run(self) -> None:
         while batch := self._next_batch():
@@ -144,7 +144,7 @@ class HistoryWriter:
             with self._changed:
                 self._batch = []
                 self._finished += len(batch)
-                if not any(map(_is_end, self._pending)):
+                if not any(map(is_end, self._pending)):
                     self._spool.forget()
                 self._changed.notify_all()
         if self._away is not None:
@@ -179,11 +179,13 @@ class HistoryWriter:
 
     def _committed(self, batch: Sequence[Change]) -> bool:
         """Commit what was kept, then the batch; False if the database is away, or was so a moment ago."""
-        if self._away is not None and not self._closed and time.monotonic() < self._probe_at_s:
+        if self._gave_up or (self._away and not self._closed and time.monotonic() < self._probe_at_s):
             return False
+        is_last = self._closed
         try:
             _retry(lambda: self._write(batch), () if self._away else _RETRY_WAITS_S)
         except AWAY as error:
+            self._gave_up = is_last
             self._goes_away(error)
             return False
         if self._away is not None:
@@ -200,12 +202,23 @@ class HistoryWriter:
         self._probe_at_s = time.monotonic() + _PROBE_S
         if self._away is None:
             self._why_away = reason(error)
-            self._away = HistoryError(
-                f"{self._address}: cannot be written: {self._why_away}; the records are kept in"
-                f" {self._spool.path} and go into it when it is back; {remedy(error)}"
-            )
+            self._away = self._kept(f"cannot be written: {self._why_away}", remedy(error))
             self._away.__cause__ = error
             _log.warning("%s", self._away)
+
+    def _kept(self, why: str, todo: str) -> HistoryError:
+        where = f"the records are kept in {self._spool.path} and go into it when it is back"
+        return HistoryError(f"{self._address}: {why}; {where}; {todo}")
+
+    def _keep_the_rest(self, why: str) -> None:
+        """What the thread is still writing, or would; twice is as good as once."""
+        rest = [self._hide(change) for change in (*self._batch, *self._pending)]
+        try:
+            self._spool.keep(rest)
+        except OSError as error:
+            self._fail(f"{why}, nor kept: {error}", lost=len(rest), cause=error)
+        else:
+            self._away = self._kept(why, "check the server")
 
     def _waits_in_memory(self, error: OSError) -> None:
         if not self._in_memory:
@@ -228,24 +241,13 @@ class HistoryWriter:
         _log.warning("%s", self.error)
 
 
-_ENDS = {"proof": "ended_s", "run": "ended_at"}
-_ABOVE_PROOFS = ("machine", "config", "run")
-
-
-def _is_end(change: Change) -> bool:
-    """Whether a proof or a run ends by it."""
-    name = _ENDS.get(change.table.name) if isinstance(change, Update) else None
-    return name in change.values
-
-
 def _retry(action: Callable[[], None], waits_s: Sequence[float]) -> None:
+    give_up_s = time.monotonic() + _RETRY_FOR_S
     for wait_s in waits_s:
         try:
             return action()
         except AWAY:
+            if time.monotonic() + wait_s > give_up_s:
+                raise
             time.sleep(wait_s)
     return action()
-
-
-def _values(row: Record) -> dict[str, Any]:
-    return {column.key: getattr(row, column.key) for column in table_of(type(row)).columns}

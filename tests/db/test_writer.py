@@ -1,6 +1,8 @@
 """The writer never raises into its caller, loses nothing that can be written, and says what it lost."""
 
 import logging
+import os
+import signal
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -21,6 +23,7 @@ from db import (
     list_runs,
     memory_samples,
     open_history,
+    spooled_run,
 )
 from db.spool import Spool
 
@@ -168,6 +171,7 @@ def test_what_a_database_that_stays_away_should_have_is_imported_later(
         writer.update(Run, c.id, name="c")
         assert writer.flush()
         said = str(writer.close())
+    assert spooled_run(file, c.id).run.name == "c"
     assert "cannot be written: database is locked; the records are kept in" in said
     assert "\n" not in said
     assert (writer.lost, names(file)) == (0, [])
@@ -192,8 +196,11 @@ def test_closing_does_not_wait_for_ever(file: History, monkeypatch: pytest.Monke
     writer = file.writer()
     with locked(file):
         writer.insert(make_run("late"))
-        assert "not written within 0.01 s" in str(writer.close(timeout_s=0.01))
+        said = str(writer.close(timeout_s=0.01))
+        assert "not written within 0.01 s; the records are kept in" in said
+        assert len(list(file.spool.iterdir())) == 1
     assert writer.flush()
+    assert writer.lost == 0
 
 
 def test_a_closed_writer_takes_nothing(history: History) -> None:
@@ -215,6 +222,34 @@ def test_a_server_that_drops_the_connection_costs_nothing(postgresql: str) -> No
         writer.insert(make_run("after"))
         assert writer.close() is None
         assert names(history) == ["after", "before"]
+
+
+def test_a_server_that_falls_silent_is_left(postgresql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("db.history._ANSWER_TIMEOUT_S", 0.5)
+    with open_history(postgresql) as history, history.writer() as writer:
+        writer.insert(make_run("before"))
+        writer.flush()
+        with open_history(postgresql) as other, other.engine.connect() as connection:
+            ours = "application_name = 'cuzk' AND pid <> pg_backend_pid()"
+            pid = connection.scalar(text(f"SELECT pid FROM pg_stat_activity WHERE {ours}"))
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            writer.insert(make_run("after"))
+            assert writer.close() is None
+            assert names(history) == ["after", "before"]
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_server_that_is_long_in_being_found_missing_is_not_asked_again(
+    file: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.writer._RETRY_WAITS_S", (60.0, 60.0))
+    writer = file.writer()
+    with locked(file):
+        writer.insert(make_run("late"))
+        assert writer.flush(timeout_s=3600.0)
+        assert "the records are kept in" in str(writer.close())
 
 
 def test_an_error_while_proving_passes_through(history: History) -> None:
