@@ -74,6 +74,14 @@ def load_config(path: Path | str | None = None, warn: Callable[[str], None] = wa
         raise ConfigError(f"{found}: {_describe(error)}") from error
 
 
+def checked_config(values: Mapping[str, Any]) -> Config:
+    """Settings by section and key, as in a file. Raises ConfigError, one line."""
+    try:
+        return Config.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(_describe(error)) from error
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))

@@ -8,6 +8,7 @@ from plots.memory import memory_png
 from plots.page import PageTable, html_page
 from plots.points import Point, Series, points_png
 from plots.rows import Bar, MemoryPoint, PlottedRun, plotted_run
+from plots.trace import chrome_trace
 
 __all__ = [
     "Bar",
@@ -16,6 +17,7 @@ __all__ = [
     "PlottedRun",
     "Point",
     "Series",
+    "chrome_trace",
     "gantt_png",
     "html_page",
     "memory_png",

@@ -7,7 +7,7 @@ from typing import Any
 from simpy import Environment
 from simpy import Event as Signal
 
-from policy import Limits, PartitionId
+from policy import Job, Limits, PartitionId
 from sim.answers import (
     Answers,
     Figures,
@@ -83,6 +83,15 @@ def play(
     return _Play(scenario, seed, with_log, progress or Progress()).play()
 
 
+def refusal(scenario: Scenario) -> str | None:
+    """Why the scenario cannot be played, if so: a circuit fits no host, or its times are not known."""
+    try:
+        _Play(scenario, 0, False, Progress()).check_times()
+    except SimError as error:
+        return str(error)
+    return None
+
+
 class _Play:
     def __init__(self, scenario: Scenario, seed: int, with_log: bool, progress: Progress) -> None:
         self._scenario, self._seed, self._progress = scenario, seed, progress
@@ -115,6 +124,12 @@ class _Play:
         ]
         self._cluster.check([each.shape for each in circuits.values()])
         bring_trouble(self._env, self._cluster, scenario.faults, seed)
+
+    def check_times(self) -> None:
+        """Raises SimError where a circuit has none."""
+        for circuit in self._scenario.workload.circuits.values():
+            for host in self._cluster.hosts:
+                host.durations.draw(Job("a first one", circuit.shape))
 
     def play(self) -> Played:
         workload = self._scenario.workload

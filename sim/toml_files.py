@@ -51,8 +51,13 @@ def validated(model: type[M], values: Any, where: str, example: str) -> M:
         raise SimError(f"{where}: {_describe(problems[0], model)}; write it as in {example}") from error
 
 
+def said_of(error: ValidationError) -> str:
+    """What is wrong with a single value."""
+    return _said(error.errors()[0])
+
+
 def _describe(problem: ErrorDetails, model: type[BaseModel]) -> str:
-    place, kind, context = problem["loc"], problem["type"], problem.get("ctx", {})
+    place, kind = problem["loc"], problem["type"]
     key = ".".join(map(str, place)) or "the file"
     if kind == "extra_forbidden":
         known = _keys(model, place[:-1])
@@ -61,10 +66,15 @@ def _describe(problem: ErrorDetails, model: type[BaseModel]) -> str:
         return f"unknown key {key!r}; {hint}"
     if kind == "missing":
         return f"{key} is missing"
+    return f"{key}: {_said(problem)}"
+
+
+def _said(problem: ErrorDetails) -> str:
+    kind, context = problem["type"], problem.get("ctx", {})
     if kind == "value_error":
-        return f"{key}: {context['error']}"
+        return str(context["error"])
     expected = _EXPECTED[kind].format(**context) if kind in _EXPECTED else problem["msg"].lower()
-    return f"{key}: found {problem['input']!r:.60}, expected {expected}"
+    return f"found {problem['input']!r:.60}, expected {expected}"
 
 
 def _keys(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:

@@ -1,0 +1,170 @@
+"""What is asked of the simulator, and the scenario that it comes to under any settings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from config import ConfigError
+from config.load import checked_config
+from config.model import Config
+from policy import Limits
+from sim.circuits import SimCircuit
+from sim.errors import SimError
+from sim.hardware import Host
+from sim.hosts import ModelledHost, modelled_hosts
+from sim.kinds import BUDGET, fixed_at_once
+from sim.profile import MachineProfile
+from sim.quantities import IN_A_FILE
+from sim.scenario import Scenario
+from sim.settings import sections, toml_value
+from sim.toml_files import said_of
+from sim.workload_file import TIMINGS, ArrivalsTable, BatchTable, FindRun, WorkloadTable, workload_of
+
+M = TypeVar("M", bound=BaseModel)
+NO_SETTINGS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A workload on a machine. `limits`: this machine's, for a profile without hosts.
+
+    `circuits`: those that the workload names and that are not known by their sizes alone.
+    """
+
+    table: WorkloadTable
+    folder: Path
+    profile: MachineProfile
+    config: Config
+    policy: str = BUDGET
+    limits: Limits | None = None
+    circuits: Mapping[str, SimCircuit] = field(default_factory=dict)
+    find_run: FindRun = lambda _run, _circuit: ()
+
+    @property
+    def loop(self) -> str:
+        """Closed or open."""
+        return self.table.kind
+
+    def scenario(self, settings: Mapping[str, str] = NO_SETTINGS) -> Scenario:
+        """The question under other settings. Raises SimError or ConfigError for one that cannot be."""
+        parts = sections(settings)
+        config = _with_config(self.config, parts.get("config", {}))
+        table = _with_workload(self.table, parts.get("workload", {}))
+        policy = parts.get("policy", {}).get("", self.policy)
+        fixed_at_once(policy)
+        hosts = self.hosts(settings)
+        faults = _changed(table.faults, parts.get("faults", {}), "faults")
+        prices = self.profile.prices
+        return Scenario(
+            workload_of(table, self.folder, self.circuits.get, self.find_run),
+            self._modelled(config, hosts),
+            policy,
+            faults,
+            sum(map(prices.of, hosts)) if prices and hosts else None,
+            dict(settings),
+        )
+
+    def hosts(self, settings: Mapping[str, str] = NO_SETTINGS) -> tuple[Host, ...]:
+        """The profile's, as the settings have them."""
+        return _with_hosts(self.profile, sections(settings).get("machine", {}))
+
+    def _modelled(self, config: Config, hosts: tuple[Host, ...]) -> tuple[ModelledHost, ...]:
+        if hosts or self.limits is None:
+            return modelled_hosts(self.profile, config, hosts or None)
+        budget = config.memory.total_budget
+        limits = replace(self.limits, budget_bytes=budget) if isinstance(budget, int) else self.limits
+        return (ModelledHost("this machine", limits, self.profile),)
+
+
+def _with_config(config: Config, changes: Mapping[str, str]) -> Config:
+    values = config.model_dump()
+    for key, value in changes.items():
+        section, _, name = key.partition(".")
+        values[section][name] = toml_value(value)
+    try:
+        return checked_config(values) if changes else config
+    except ConfigError as error:
+        raise SimError(f"--set {error}") from error
+
+
+def _with_hosts(profile: MachineProfile, changes: Mapping[str, str]) -> tuple[Host, ...]:
+    if changes and not profile.hosts:
+        key = next(iter(changes))
+        raise SimError(
+            f"--set machine.{key}: profile {profile.name} has no [[hosts]]; choose another --machine"
+        )
+    hosts = list(profile.hosts)
+    for key, value in changes.items():
+        name, _, last = key.rpartition(".")
+        places = [place for place, host in enumerate(hosts) if name in ("", host.name)]
+        if not places:
+            raise SimError(f"--set machine.{key}: no host is named {name!r}; expected one of "
+                           f"{', '.join(host.name for host in hosts)}")  # fmt: skip
+        for place in places:
+            changed = {"count" if last == "hosts" else last: value}
+            hosts[place] = _changed(hosts[place], changed, "machine")
+    return tuple(hosts)
+
+
+def _with_workload(table: WorkloadTable, changes: Mapping[str, str]) -> WorkloadTable:
+    for key, value in changes.items():
+        name, _, last = key.rpartition(".")
+        if last == "duration" and table.kind == "open":
+            table = _changed(table, {"duration": value}, "workload")
+        elif last == "load":
+            table = _with_load(table, value)
+        else:
+            table = _with_streams(table, name, last, value)
+    return table
+
+
+def _with_load(table: WorkloadTable, value: str) -> WorkloadTable:
+    factor = toml_value(value)
+    if table.kind == "closed" or not isinstance(factor, int | float) or factor <= 0:
+        raise SimError(f"--set workload.load={value}: expected a factor such as 1.5, of an open workload")
+    rated = [each for each in table.arrivals if each.poisson is not None or each.every is not None]
+    if not rated:
+        raise SimError("--set workload.load: no arrivals have a rate or a period that it could multiply")
+    arrivals = tuple(
+        each.model_copy(update={"poisson": each.poisson and each.poisson * factor,
+                                "every": each.every and each.every / factor})
+        for each in table.arrivals
+    )  # fmt: skip
+    return table.model_copy(update={"arrivals": arrivals})
+
+
+def _with_streams(table: WorkloadTable, circuit: str, last: str, value: str) -> WorkloadTable:
+    kind = "batches" if table.kind == "closed" else "arrivals"
+    streams: tuple[BatchTable | ArrivalsTable, ...] = getattr(table, kind)
+    if last not in type(streams[0]).model_fields:
+        raise SimError(f"--set workload.{last}: the workload is {table.kind}, and its {kind} have none")
+    chosen = [circuit in ("", each.circuit) for each in streams]
+    if not any(chosen):
+        raise SimError(f"--set workload.{circuit}.{last}: the workload has no {circuit}")
+    changed = tuple(
+        _changed(each, {last: value}, "workload") if mine else each
+        for each, mine in zip(streams, chosen, strict=True)
+    )
+    return table.model_copy(update={kind: changed})
+
+
+def _changed(model: M, changes: Mapping[str, str], where: str) -> M:
+    """With some values as a file would have them, the others as they are."""
+    if not changes:
+        return model
+    fresh = {key: _read(type(model), key, value, f"--set {where}.{key}") for key, value in changes.items()}
+    if fresh.keys() & set(TIMINGS) and isinstance(model, ArrivalsTable):
+        fresh = dict.fromkeys(TIMINGS) | fresh  # it takes the place of the timing that there is
+    return type(model).model_validate(model.model_dump() | fresh)
+
+
+def _read(model: type[BaseModel], key: str, text: str, where: str) -> Any:
+    field = model.model_fields[key]
+    annotation: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    try:
+        return TypeAdapter(annotation).validate_python(toml_value(text), context=IN_A_FILE)
+    except ValidationError as error:
+        raise SimError(f"{where}: {said_of(error)}") from error

@@ -1,0 +1,148 @@
+"""What can be varied, as KEY=VALUE: settings, parts of a machine, the workload, faults, the policy."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from config import ConfigError, format_size, nearest, parse_size
+from config.model import Config
+from sim.errors import SimError
+from sim.faults import Faults
+from sim.hardware import Host
+from sim.kinds import fixed_at_once
+
+Setting = tuple[str, str]
+MOST_VALUES = 1_000
+CONFIG_KEYS = (
+    "memory.total_budget",
+    "memory.safety_margin",
+    "memory.eviction_min_idle",
+    "gpus.devices",
+    "gpus.device_memory",
+    "gpus.gpu_workers_per_device",
+    "scheduler.max_batch_size",
+    "scheduler.max_batch_wait_ms",
+    "scheduler.sort_by_type",
+    "pipeline.enabled",
+    "pipeline.synthesis_lookahead",
+    "pipeline.synthesis_lookahead_bytes",
+    "pipeline.synthesis_concurrency",
+)
+"""The settings that the policy follows; others change nothing in a simulation."""
+WORKLOAD_KEYS = ("load", "duration", "count", "concurrency", "deadline", "poisson", "every")
+"""`load` multiplies the rates of all arrivals; each may name a circuit: workload.porep-32g.poisson."""
+FIXED = ("name", "count", "pcie_bandwidth")
+"""Of a host: what it is called, what machine.hosts sets, and what no time depends on."""
+_RANGE = re.compile(r"(?P<low>[^.].*?)\.\.(?P<high>[^.].*?)(?:\.\.(?P<step>.+))?")
+
+
+def known_keys() -> list[str]:
+    """All that can be set, a circuit's and a host's own left out."""
+    machine = [f"machine.{name}" for name in Host.model_fields if name not in FIXED]
+    faults = [f"faults.{name}" for name in Faults.model_fields]
+    workload = [f"workload.{name}" for name in WORKLOAD_KEYS]
+    return ["policy", "machine.hosts", *machine, *CONFIG_KEYS, *workload, *faults]
+
+
+def read_setting(text: str) -> Setting:
+    """A key and its one value. Raises SimError for a key that is not known."""
+    key, equals, value = text.partition("=")
+    key, value = key.strip(), value.strip()
+    if not equals or not value:
+        raise SimError(f"--set {text!r}: expected KEY=VALUE, such as memory.total_budget=256GiB")
+    _check_key(key)
+    if key == "policy":
+        fixed_at_once(value)
+    return key, value
+
+
+def read_values(text: str) -> list[Setting]:
+    """As `read_setting`, of a list "a,b" or a range "1..4", "128GiB..512GiB..128GiB"."""
+    key, _ = read_setting(text)
+    values = [each for part in text.partition("=")[2].split(",") for each in _values(key, part.strip())]
+    return [read_setting(f"{key}={value}") for value in dict.fromkeys(values)]
+
+
+def combinations(varied: Iterable[str]) -> list[dict[str, str]]:
+    """Every combination of the values of each. Raises SimError for one key twice, or for too many."""
+    axes = [read_values(text) for text in varied]
+    keys = [axis[0][0] for axis in axes]
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
+        raise SimError(f"--set {twice} is there twice; give all its values in one, as {twice}=A,B")
+    found = [dict(point) for point in product(*axes)]
+    if len(found) > MOST_VALUES:
+        raise SimError(
+            f"{len(found)} combinations, expected at most {MOST_VALUES}; vary less, or in larger steps"
+        )
+    return found
+
+
+def _check_key(key: str) -> None:
+    known = known_keys()
+    if key in known:
+        return
+    section, _, rest = key.partition(".")
+    last = rest.rpartition(".")[2]
+    if section == "workload" and last in WORKLOAD_KEYS:
+        return
+    if section == "machine" and last in (*Host.model_fields, "hosts") and last not in FIXED:
+        return
+    if section in Config.model_fields and rest in _fields_of_config(section):
+        raise SimError(
+            f"--set {key}: it changes nothing in a simulation; what does is {', '.join(CONFIG_KEYS)}"
+        )
+    guess = nearest(key, known)
+    hint = f"did you mean {guess!r}?" if guess else f"expected one of {', '.join(known)}"
+    raise SimError(f"--set {key}: there is no such setting; {hint}")
+
+
+def _fields_of_config(section: str) -> Iterable[str]:
+    return getattr(Config.model_fields[section].annotation, "model_fields", {})
+
+
+def _values(key: str, text: str) -> list[str]:
+    found = _RANGE.fullmatch(text)
+    if found is None:
+        return [text]
+    try:
+        if found["low"].isdecimal():
+            low, high, step = int(found["low"]), int(found["high"]), int(found["step"] or 1)
+            return [str(value) for value in _steps(low, high, step)]
+        low, high = parse_size(found["low"]), parse_size(found["high"])
+        if found["step"] is None:
+            raise ValueError("a range of sizes needs a step")
+        return [format_size(value) for value in _steps(low, high, parse_size(found["step"]))]
+    except (ConfigError, ValueError) as error:
+        raise SimError(
+            f"--set {key}={text}: {error}; expected a range such as 1..4 or 128GiB..512GiB..128GiB"
+        ) from error
+
+
+def _steps(low: int, high: int, step: int) -> Sequence[int]:
+    if step < 1 or high < low:
+        raise ValueError(f"from {low} to {high} by {step} there is nothing")
+    if (high - low) // step >= MOST_VALUES:
+        raise ValueError(f"more than {MOST_VALUES} values")
+    return range(low, high + 1, step)
+
+
+def toml_value(text: str) -> Any:
+    """The value as in a TOML file; a text needs no quotes."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def sections(settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The settings by what they are of: "policy", "machine", "workload", "faults" or "config"."""
+    found: dict[str, dict[str, str]] = {}
+    for key, value in settings.items():
+        section, _, rest = key.partition(".")
+        if section in ("policy", "machine", "workload", "faults"):
+            found.setdefault(section, {})[rest] = value
+        else:
+            found.setdefault("config", {})[key] = value
+    return found
