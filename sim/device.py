@@ -15,13 +15,14 @@ from sim.profile import MachineProfile
 class Proving:
     """A partition from its `Prove` to its check. Once it is stopped nothing is said of it any more."""
 
-    __slots__ = ("partition", "prove_s", "stopped", "verify_s")
+    __slots__ = ("partition", "prove_s", "proved", "stopped", "verify_s")
 
     def __init__(self, partition: PartitionId, prove_s: float, verify_s: float) -> None:
         self.partition = partition
         self.prove_s = prove_s
         self.verify_s = verify_s
         self.stopped = False
+        self.proved = False  # and only checked from now on
 
 
 class SerialDevice:
@@ -92,14 +93,6 @@ class SerialDevice:
         else:
             self._proved(alarm)
 
-    def lose(self) -> None:
-        """It does nothing until `restore`; what it does now has been stopped."""
-        self._busy = Proving(PartitionId("", 0), 0.0, 0.0)
-
-    def restore(self) -> None:
-        self._entered_s = self._env.now  # nothing of the time between counts
-        self._next()
-
     def _next(self) -> None:
         self.busy_s += self._env.now - self._entered_s
         self._busy = None
@@ -109,6 +102,7 @@ class SerialDevice:
     def _proved(self, alarm: Alarm) -> None:
         proving = alarm.subject
         if not proving.stopped:
+            proving.proved = True
             call_in(self._env, proving.verify_s, self._verified, proving)
             self._send(Proved(proving.partition))
 

@@ -17,8 +17,8 @@ class Faults(BaseModel):
 
     stage_failures   share of syntheses and of proofs that end with an error; the proof is tried again
     retries          how often, before it counts as failed
-    device_loss      mean time between losses of each device; what it proves fails, and it does nothing for
-                     `device_repair`
+    device_loss      mean time between losses of each device; another proves what it was proving. After
+                     `device_repair` the process begins anew with all devices; without another, it waits
     process_death    mean time between deaths of each host's process; all its work begins anew after
                      `restart`, with nothing in memory
     slow_disk        mean time between spells of a host's disk, for `slow_disk_for`, in which loads take

@@ -78,6 +78,7 @@ class SimulatedHost:
         self.up, self.policy = True, policy_of(self._kind, self.modelled.limits)
         self.meter, self._log = Meter(self.policy), RunLog(self.policy) if self._with_log else None
         self.meter.begin(self._env.now)
+        self.devices = {device.name for device in self.modelled.limits.devices}  # that are not lost
         watches = [each for each in (self._log, self.meter, self._watch) if each is not None]
         arguments = (self._env, self.policy, self.modelled.profile, self.durations, watches)
         if self._faults.stage_failures:

@@ -11,6 +11,8 @@ from policy import (
     Circuit,
     Complete,
     Decision,
+    DeviceLost,
+    Displaced,
     Entry,
     Event,
     Fail,
@@ -107,25 +109,25 @@ class SimulatedMachine:
 
     def fail(self, partition: PartitionId, why: str) -> None:
         """Its work ends where it is, with an error; what lies between two stages is simply dropped."""
+        self._abandon(partition)
+        self.send(Failed(partition, why))
+
+    def lose_device(self, name: str) -> None:
+        """It makes no more proofs, and what it was proving is displaced; what is only checked goes on."""
+        self.send(DeviceLost(name))
+        lost = self._devices[name]
+        for partition, work in list(self._at_work.items()):
+            if isinstance(work, tuple) and work[0] is lost and not work[1].proved:
+                self._abandon(partition)
+                self.send(Displaced(partition))
+
+    def _abandon(self, partition: PartitionId) -> None:
         work = self._at_work.pop(partition, None)
         if isinstance(work, Piece):
             self._synthesis.abandon(work)
         elif work is not None:
             device, proving = work
             device.stop(proving)
-        self.send(Failed(partition, why))
-
-    def lose_device(self, name: str, why: str) -> None:
-        """All that proves there fails, and what is sent there waits until `restore_device`."""
-        lost = self._devices[name]
-        failing = [key for key, work in self._at_work.items() if isinstance(work, tuple) and work[0] is lost]
-        lost.lose()
-        for partition in failing:
-            if partition in self._at_work:  # else its job has failed by another's failure
-                self.fail(partition, why)
-
-    def restore_device(self, name: str) -> None:
-        self._devices[name].restore()
 
     def halt(self) -> None:
         """The process dies: nothing is told or done any more."""

@@ -1,12 +1,15 @@
 """What one host was limited by, and what it did: counted while it runs, so that no log has to be kept."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from policy import (
+    TERMINAL,
     Admit,
     Complete,
     Decision,
+    DeviceOutOfMemory,
+    Displaced,
     Event,
     Evict,
     Fail,
@@ -44,8 +47,10 @@ class Meter:
         self._policy = policy
         self._waiting: dict[int, dict[str, int]] = {}  # by priority: partitions to admit, by job
         self._jobs: dict[str, tuple[int, int]] = {}  # priority and partitions
-        self._to_synthesize = 0  # admitted ones
-        self._to_prove = 0  # synthesized ones
+        self._again: dict[str, int] = {}  # of jobs with a partition that waits again, which one
+        self._counted: dict[PartitionId, Mapping[WaitCause, float]] = {}  # of these: waits that were summed
+        self._ready: set[PartitionId] = set()  # admitted, and not synthesizing yet
+        self._synthesized: set[PartitionId] = set()  # and not proving yet
         self._loading = 0
         self._known: set[str] = set()
         self._binding, self._since_s = NOTHING, 0.0
@@ -62,9 +67,11 @@ class Meter:
         if kind is Submit:
             self._submitted(event)  # type: ignore[arg-type]  # it is one
         elif kind is Synthesized:
-            self._to_prove += 1
+            self._synthesized.add(event.partition)  # type: ignore[union-attr]
         elif kind is Loaded or kind is LoadFailed:
             self._loading -= 1
+        elif kind is Displaced or kind is DeviceOutOfMemory:
+            self._comes_again(event.partition)  # type: ignore[union-attr]
         for decision in decisions:
             self._decided(decision)
         self._binding = self._binding_now()
@@ -108,13 +115,11 @@ class Meter:
     def _decided(self, decision: Decision) -> None:
         kind = type(decision)
         if kind is Admit:
-            self._admitted(decision.partition.job_id)  # type: ignore[union-attr]
+            self._admitted(decision.partition)  # type: ignore[union-attr]
         elif kind is Synthesize:
-            self._to_synthesize -= 1
+            self._ready.discard(decision.partition)  # type: ignore[union-attr]
         elif kind is Prove:
-            self._to_prove -= 1
-            for cause, seconds in self._policy.waits(decision.partition).items():  # type: ignore[union-attr]
-                self.waits_s[cause.value] += seconds
+            self._proves(decision.partition)  # type: ignore[union-attr]
         elif kind is Load:
             self._load(decision.entry.key)  # type: ignore[union-attr]
         elif kind is Evict:
@@ -123,13 +128,34 @@ class Meter:
         elif kind is Complete or kind is Fail:
             self._ended(decision.job_id)  # type: ignore[union-attr]
 
-    def _admitted(self, job_id: str) -> None:
-        self._to_synthesize += 1
+    def _admitted(self, partition: PartitionId) -> None:
+        job_id = partition.job_id
+        self._ready.add(partition)
         self.unbegun.discard(job_id)
         jobs = self._waiting[self._jobs[job_id][0]]
         jobs[job_id] -= 1
         if not jobs[job_id]:
             del jobs[job_id]
+            self._again.pop(job_id, None)
+
+    def _proves(self, partition: PartitionId) -> None:
+        self._synthesized.discard(partition)
+        counted = self._counted.pop(partition, {})
+        for cause, seconds in self._policy.waits(partition).items():
+            self.waits_s[cause.value] += seconds - counted.get(cause, 0.0)
+
+    def _comes_again(self, partition: PartitionId) -> None:
+        """What was displaced waits for admission once more, if only until this event's decisions."""
+        try:
+            if self._policy.state(partition) in TERMINAL:
+                return
+        except KeyError:  # its job has failed with this event
+            return
+        job_id = partition.job_id
+        jobs = self._waiting[self._jobs[job_id][0]]
+        jobs[job_id] = jobs.get(job_id, 0) + 1
+        self._again[job_id] = partition.index
+        self._counted[partition] = self._policy.waits(partition)
 
     def _load(self, key: str) -> None:
         self.loads += 1
@@ -139,22 +165,27 @@ class Meter:
         self._loading += 1
 
     def _ended(self, job_id: str) -> None:
-        priority, _ = self._jobs.pop(job_id, (None, 0))
+        if job_id not in self._jobs:  # it was rejected
+            return
+        priority, count = self._jobs.pop(job_id)
         self.unbegun.discard(job_id)
-        if priority is not None:
-            self._waiting[priority].pop(job_id, None)
+        if self._waiting[priority].pop(job_id, None) is not None or self._ready or self._synthesized:
+            partitions = {PartitionId(job_id, index) for index in range(count)}
+            self._ready -= partitions
+            self._synthesized -= partitions
+            self._again.pop(job_id, None)
 
     def _binding_now(self) -> str:
         for priority in sorted(self._waiting):
             for job_id in self._waiting[priority]:  # the first
-                last = PartitionId(job_id, self._jobs[job_id][1] - 1)
-                cause = self._policy.wait_cause(last)
+                index = self._again.get(job_id, self._jobs[job_id][1] - 1)
+                cause = self._policy.wait_cause(PartitionId(job_id, index))
                 if cause is None:
                     return NOTHING
                 return BINDING.get(cause) or self._before_turn()
-        if self._to_synthesize > 0:
+        if self._ready:
             return self._before_turn()
-        return "devices" if self._to_prove > 0 else NOTHING
+        return "devices" if self._synthesized else NOTHING
 
     def _before_turn(self) -> str:
         """What those wait for that are admitted."""

@@ -22,17 +22,22 @@ def bring_trouble(env: Environment, cluster: Cluster, faults: Faults, seed: int)
         if faults.slow_disk:
             env.process(_slow_spells(env, host, faults, f"{stream}/disk"))
         for device in host.modelled.limits.devices if faults.device_loss else ():
-            env.process(_losses(env, host, device.name, faults, f"{stream}/{device.name}"))
+            env.process(_losses(env, cluster, host, device.name, faults, f"{stream}/{device.name}"))
 
 
 def _deaths(env: Environment, cluster: Cluster, host: SimulatedHost, faults: Faults, stream: str) -> Steps:
     for wait_s in intervals(faults.process_death, stream):
         yield env.timeout(wait_s)
-        host.die()
-        cluster.lose(host)
-        yield env.timeout(faults.restart)
-        host.start()
-        cluster.dispatch()
+        if host.up:
+            yield from _begin_anew(env, cluster, host, faults.restart)
+
+
+def _begin_anew(env: Environment, cluster: Cluster, host: SimulatedHost, away_s: float) -> Steps:
+    host.die()
+    cluster.lose(host)
+    yield env.timeout(away_s)
+    host.start()
+    cluster.dispatch()
 
 
 def _slow_spells(env: Environment, host: SimulatedHost, faults: Faults, stream: str) -> Steps:
@@ -43,12 +48,18 @@ def _slow_spells(env: Environment, host: SimulatedHost, faults: Faults, stream: 
         host.durations.disk_factor = 1.0
 
 
-def _losses(env: Environment, host: SimulatedHost, device: str, faults: Faults, stream: str) -> Steps:
+def _losses(env: Environment, cluster: Cluster, host: SimulatedHost, device: str, faults: Faults,
+            stream: str) -> Steps:  # fmt: skip
     for wait_s in intervals(faults.device_loss, stream):
         yield env.timeout(wait_s)
-        machine = host.machine
-        if not host.up:
+        if not host.up or device not in host.devices:
             continue
-        machine.lose_device(device, f"{device} was lost, as the seed would have it")
+        if host.devices == {device}:  # without a device it can do nothing
+            yield from _begin_anew(env, cluster, host, faults.device_repair)
+            continue
+        life = len(host.ended)
+        host.devices.remove(device)
+        host.machine.lose_device(device)
         yield env.timeout(faults.device_repair)
-        machine.restore_device(device)  # of a process that has died meanwhile it makes no difference
+        if host.up and len(host.ended) == life:  # else it has begun anew meanwhile, with all devices
+            yield from _begin_anew(env, cluster, host, faults.restart)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from policy import Failed
+from policy import Device, DeviceLost, Displaced, Limits
+from sim import ModelledHost, replay
 from sim.arrivals import Periodic, Poisson, Trace
 from sim.scenario import play
 from tests.sim.cluster import closed, host, opened
+from tests.sim.model import profile
 
 
 def test_failed_stages_are_tried_again_and_counted() -> None:
@@ -27,14 +31,39 @@ def test_without_retries_what_fails_is_lost_and_misses_its_deadline() -> None:
     assert figures["deadlines_missed[circuit]"] == figures["proofs_failed"] > 50
 
 
-def test_a_lost_device_fails_what_it_proves_and_comes_back() -> None:
-    faults = {"device_loss": 50.0, "device_repair": 30.0, "retries": 50}
-    played = play(closed(100, 4, host(workers=2), faults=faults), seed=0, with_log=True)
-    clean = play(closed(100, 4, host(workers=2)), seed=0).answers.figures
-    assert played.answers.figures["proofs"] == 100
-    assert played.answers.figures["makespan_s"] > clean["makespan_s"] + 60
-    whys = {e.event.why for e in played.runs[0].log if isinstance(e.event, Failed)}
-    assert "cpu was lost, as the seed would have it" in whys
+def two_devices(**others: Any) -> ModelledHost:
+    devices = (Device("gpu0", 2, 1000), Device("gpu1", 2, 1000))
+    return ModelledHost("host", Limits(1000, 8, devices), profile(**others))
+
+
+def test_what_a_lost_device_was_proving_is_proved_by_another() -> None:
+    faults = {"device_loss": 40.0, "device_repair": 30.0, "restart": 5.0}
+    played = play(closed(60, 8, two_devices(), faults=faults), seed=0, with_log=True)
+    clean = play(closed(60, 8, two_devices()), seed=0).answers.figures
+    figures = played.answers.figures
+    assert (figures["proofs"], figures["proofs_failed"]) == (60, 0)
+    assert figures["makespan_s"] > clean["makespan_s"] + 30
+    events = [entry.event for run in played.runs for entry in run.log]
+    assert any(isinstance(event, Displaced) for event in events)
+    assert sum(isinstance(event, DeviceLost) for event in events) >= 1
+    assert len(played.runs) > 1  # it began anew with both devices
+
+
+def test_without_another_device_a_host_waits_for_the_repair() -> None:
+    faults = {"device_loss": 40.0, "device_repair": 30.0}
+    played = play(closed(20, 4, host(workers=2), faults=faults), seed=1, with_log=True)
+    assert played.answers.figures["proofs"] == 20
+    assert len(played.runs) >= 2
+    gap_s = played.runs[1].log[0].at_s - played.runs[0].log[-1].at_s
+    assert gap_s >= 30.0
+
+
+def test_a_log_with_lost_devices_replays_to_the_same_decisions() -> None:
+    faults = {"device_loss": 30.0, "device_repair": 20.0, "stage_failures": 0.05, "retries": 9}
+    played = play(closed(60, 8, two_devices(), faults=faults), seed=0, with_log=True)
+    for run in played.runs:
+        again = replay(run.limits, [(entry.at_s, entry.event) for entry in run.log])
+        assert [each.decisions for each in again] == [entry.decisions for entry in run.log]
 
 
 def test_a_process_that_dies_begins_anew_with_nothing_in_memory() -> None:
