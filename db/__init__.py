@@ -35,7 +35,7 @@ from db.run_series import Span, memory_samples, policy_events, stage_spans, wait
 from db.runs import RunSummary, find_run, list_runs
 from db.spooled import spooled_run
 from db.transfer import read_lines, rows_of_runs, write_lines, write_rows
-from db.unfinished import Unfinished, unfinished_proofs
+from db.unfinished import Unfinished, interrupted_outputs, unfinished_proofs
 from db.upkeep import prune, size_bytes, vacuum
 from db.wait_totals import WaitTotal, wait_totals
 from db.writer import HistoryWriter
@@ -86,6 +86,7 @@ __all__ = [
     "failures",
     "find_run",
     "frame",
+    "interrupted_outputs",
     "list_runs",
     "memory_samples",
     "new_id",

@@ -145,6 +145,14 @@ class Engine:
         seconds = await proof.progress.wait_finished(stage, partition)
         return StageSummary(seconds, proof.circuit.describe(stage))
 
+    def has_started(self, proof_id: str, stage: Stage, partition: int = 0) -> bool:
+        """Whether the stage has started, or never will."""
+        return self._proof(proof_id).progress.has_started(stage, partition)
+
+    def has_finished(self, proof_id: str, stage: Stage, partition: int = 0) -> bool:
+        """Whether the stage is finished, or never will be."""
+        return self._proof(proof_id).progress.has_finished(stage, partition)
+
     def shown_by(self, proof_id: str, stage: Stage, partition: int, task_run_id: str) -> None:
         """Note for the history that this Prefect task run shows the stage, which has started."""
         self._proof(proof_id)
@@ -167,6 +175,12 @@ class Engine:
         """End the proof, whatever state it is in; nothing happens where it has ended."""
         self._proof(proof_id)
         self._executor.dispatcher.send(Cancel(proof_id))
+
+    def forget(self, proof_id: str) -> None:
+        """Keep nothing of a proof that has ended: nobody asks for it any more."""
+        if not self._proof(proof_id).progress.ended:
+            raise EngineError(f"proof {proof_id} has not ended, so it cannot be forgotten")
+        self._executor.forget(proof_id)
 
     def has_ended(self, proof_id: str) -> bool:
         """Whether the proof is made, has failed or was cancelled."""
@@ -238,7 +252,7 @@ class Engine:
 
     def _outcome(self, error: BaseException | None) -> tuple[RunState, str | None]:
         """How the run has ended, and the first reason if it was not well."""
-        errors = [self._executor.dispatcher.error, error]
+        errors = [self._executor.dispatcher.error, error, *self._executor.forgotten_errors]
         errors += [proof.progress.error for proof in self._executor.proofs.values()]
         failures = [each for each in errors if isinstance(each, Exception) and not _is_cancellation(each)]
         if failures:

@@ -11,7 +11,7 @@ from engine.caches import Caches, Loader
 from engine.devices import Devices
 from engine.dispatch import Dispatcher
 from engine.ends import ActiveProof, Ends, wording
-from engine.errors import Rejected
+from engine.errors import EngineError, Rejected
 from engine.freeing import Watched, clear_frames
 from engine.ledger import Ledger
 from engine.metrics import Metrics
@@ -71,6 +71,7 @@ class Executor:
         ledger: Ledger | None = None,
     ) -> None:
         self.proofs: dict[str, ActiveProof] = {}
+        self.forgotten_errors: list[EngineError] = []
         self.dispatcher = Dispatcher(policy, self, start_s, self._broken)
         self._policy = policy
         self._share = ledger and Share(ledger, policy, self.dispatcher.send, self.dispatcher.now_s)
@@ -100,6 +101,12 @@ class Executor:
         if self._share:
             self._share.before(job)
         self.dispatcher.send(Submit(job))
+
+    def forget(self, proof_id: str) -> None:
+        """Drop what is kept of a proof that has ended, but for the first error of each kind."""
+        error = self.proofs.pop(proof_id).progress.error
+        if error is not None and all(type(error) is not type(each) for each in self.forgotten_errors):
+            self.forgotten_errors.append(error)
 
     @property
     def closed(self) -> bool:

@@ -74,3 +74,8 @@ def proof_folder(output: Path, name: str) -> Path:
 def temporary_files(directory: Path, token: str) -> list[Path]:
     """What is there under the temporary names of one proof."""
     return list(directory.glob(f".*.{token}.partial"))
+
+
+def all_temporary_files(directory: Path) -> list[Path]:
+    """What is there under the temporary names of any proof."""
+    return list(directory.glob(".*.partial"))

@@ -110,6 +110,12 @@ class Progress:
             sums[stage] += state.seconds
         return sums
 
+    def has_started(self, stage: Stage, index: int) -> bool:
+        return self._state(stage, index).started.is_set()
+
+    def has_finished(self, stage: Stage, index: int) -> bool:
+        return self._state(stage, index).finished.is_set()
+
     async def wait_started(self, stage: Stage, index: int) -> None:
         state = self._state(stage, index)
         await state.started.wait()

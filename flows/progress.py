@@ -8,26 +8,34 @@ from dataclasses import dataclass, field
 
 from prefect import get_run_logger
 
-import engine
+from flows.artifacts import ProgressBar
 from flows.summary import observer
+from tasks.source import source
 
 WORD_EVERY_S = 5.0
 PROOFS_IN_A_WORD = 3
 
 
-def tell(line: str) -> None:
-    """A line for the flow's log, and for the observer if there is one."""
-    get_run_logger().info("%s", line)
+def tell(line: str, in_log: bool = True) -> None:
+    """A line for the flow's log, unless it is to be left out there, and for the observer if there is one."""
+    if in_log:
+        get_run_logger().info("%s", line)
     if told := observer.get():
         told(line)
 
 
 @dataclass
 class Progress:
-    """Which proofs of a batch are under way, and how many have ended well."""
+    """Which proofs of a batch are under way, and how many have ended, well or not.
+
+    bar: shows it in the UI. in_log: whether the flow's log has a line for each proof that is made.
+    """
 
     count: int
     proved: int = 0
+    ended: int = 0
+    bar: ProgressBar | None = None
+    in_log: bool = True
     _names: dict[str, str] = field(default_factory=dict)  # by proof id
     _started_s: float = field(default_factory=time.monotonic)
 
@@ -36,10 +44,13 @@ class Progress:
 
     def succeeded(self, proof_id: str, seconds: float) -> None:
         self.proved += 1
-        tell(f"{self._names.pop(proof_id)} proved in {seconds:.1f} s ({self.proved} of {self.count})")
+        self.ended += 1
+        line = f"{self._names.pop(proof_id)} proved in {seconds:.1f} s ({self.proved} of {self.count})"
+        tell(line, self.in_log)
 
     def failed(self, proof_id: str, error: Exception) -> None:
         del self._names[proof_id]
+        self.ended += 1
         tell(f"failed: {error}")
 
     @asynccontextmanager
@@ -51,20 +62,26 @@ class Progress:
         finally:
             speaker.cancel()
             await asyncio.wait([speaker])
+            await self._show(f"{self.proved} of {self.count} proved")
+
+    async def _show(self, words: str) -> None:
+        if self.bar is not None:
+            await self.bar.show(self.ended, self.count, words)
 
     async def _speak(self) -> None:
+        await self._show("begun")
         while True:
             await asyncio.sleep(WORD_EVERY_S)
-            tell(f"{time.monotonic() - self._started_s:.0f} s: {self.word()}")
+            word = f"{time.monotonic() - self._started_s:.0f} s: {self.word()}"
+            tell(word)
+            await self._show(word)
 
     def word(self) -> str:
         """One line: how many are proved, and what the oldest of the others do."""
-        current, words = engine.current(), [f"{self.proved} of {self.count} proved"]
-        under_way = [each for each in self._names.items() if not current.has_ended(each[0])]
-        if recorded := len(self._names) - len(under_way):  # Prefect's tasks end a little later
-            words.append(f"{recorded} more at their end, being recorded")
+        proofs, words = source.get(), [f"{self.proved} of {self.count} proved"]
+        under_way = [each for each in self._names.items() if not proofs.has_ended(each[0])]
         for proof_id, name in under_way[:PROOFS_IN_A_WORD]:
-            _, _, does = current.explain(proof_id).partition(" ")  # after the partition's id
+            _, _, does = proofs.explain(proof_id).partition(" ")  # after the partition's id
             words.append(f"{name} {does}")
         more = len(under_way) - PROOFS_IN_A_WORD
         return "; ".join([*words, f"and {more} more"] if more > 0 else words)

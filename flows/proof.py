@@ -1,35 +1,43 @@
-"""The DAG of one proof: load → for each partition synthesize → prove → verify → assemble.
+"""The DAG of one proof: for each partition admit → load → synthesize → prove → verify.
 
-The engine runs by itself; here a task begins when its stage has begun. So the bars in the UI are the real
-times, and a proof that waits for memory occupies neither a task nor a thread.
+The engine runs by itself; here a task begins when its stage has begun, and ends with it. So the bars in the
+UI are the real times: waiting for memory is the bar of "admit", and waiting for a device the gap before
+"prove". Nothing here holds up the engine, which may be a stage ahead of what is shown.
 """
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
-import engine
-from engine import ProofRequest, ProofResult
+from prefect import State, Task
+
+from engine import EngineError, ProofRequest
+from engine.proofs import Stage
+from tasks.admit import admit
 from tasks.follow import Ended
 from tasks.key import Key
 from tasks.load import load
 from tasks.prove import prove
+from tasks.source import source
 from tasks.synthesize import synthesize
-from tasks.verify import assemble, verify
+from tasks.verify import verify
+
+StageTask = Task[[Key], Coroutine[Any, Any, Ended | State]]
+STAGES: tuple[tuple[Stage, StageTask], ...] = (
+    ("load", load),
+    ("synthesize", synthesize),
+    ("prove", prove),
+    ("verify", verify),
+)
 
 
-async def follow_proof(proof_id: str, request: ProofRequest) -> ProofResult:
-    """Follow a submitted proof to its end; ProofFailed or ProofCancelled where no proof comes of it."""
-    current, proof = engine.current(), Key(proof_id, request.name)
-    await current.wait_started(proof_id, "load")
-    loaded = await load(proof)
-    ends = await asyncio.gather(
-        *(_follow_partition(key, loaded) for key in partition_keys(proof_id, request)),
-        return_exceptions=True,  # so that every task has ended before the first failure goes on
-    )
-    for end in ends:
-        if isinstance(end, BaseException):
+async def show_proof(proof_id: str, request: ProofRequest) -> None:
+    """Show a submitted proof from now to its end, well or not, as tasks."""
+    keys = partition_keys(proof_id, request)
+    ends = await asyncio.gather(*map(_show_partition, keys), return_exceptions=True)
+    for end in ends:  # how proofs end, the engine tells
+        if isinstance(end, BaseException) and not isinstance(end, EngineError):
             raise end
-    await assemble(proof, wait_for=ends)
-    return await current.result(proof_id)
 
 
 def partition_keys(proof_id: str, request: ProofRequest) -> list[Key]:
@@ -40,12 +48,13 @@ def partition_keys(proof_id: str, request: ProofRequest) -> list[Key]:
     return [Key(proof_id, f"{request.name} [{index + 1}/{count}]", index) for index in range(count)]
 
 
-async def _follow_partition(key: Key, loaded: Ended) -> Ended:
+async def _show_partition(key: Key) -> None:
     """The partition's tasks, one after the other; what is given as `wait_for` is an edge of the DAG."""
-    current = engine.current()
-    await current.wait_started(key.proof_id, "synthesize", key.partition)
-    synthesized = await synthesize(key, wait_for=[loaded])
-    await current.wait_started(key.proof_id, "prove", key.partition)
-    proved = await prove(key, wait_for=[synthesized])
-    await current.wait_started(key.proof_id, "verify", key.partition)
-    return await verify(key, wait_for=[proved])
+    proofs, before = source.get(), await admit(key)
+    for stage, shown in STAGES:
+        if not isinstance(before, Ended):  # it was cancelled
+            return
+        await proofs.wait_started(key.proof_id, stage, key.partition)
+        if stage == "load" and proofs.has_finished(key.proof_id, stage, key.partition):
+            continue  # it was in memory
+        before = await shown(key, wait_for=[before])

@@ -1,47 +1,77 @@
 """What comes of a batch, and who is told of it meanwhile. Light to import: no Prefect, no kernels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import overload
 
-from engine import EngineError
+from engine import EngineError, ProofCancelled
 from flows.errors import FlowError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ProofSummary:
     """One proof of a batch: from its submission to its end, and why it failed if it did."""
 
     name: str
     seconds: float
-    proof_paths: tuple[Path, ...] = ()
     error: EngineError | None = None
+
+
+class Proofs(Sequence[ProofSummary]):
+    """Those of a batch that were begun, in order. No tuple: Prefect would walk ten thousand of them."""
+
+    def __init__(self, proofs: Iterable[ProofSummary] = ()) -> None:
+        self._proofs = tuple(proofs)
+
+    @overload
+    def __getitem__(self, index: int) -> ProofSummary: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ProofSummary]: ...
+    def __getitem__(self, index: int | slice) -> ProofSummary | Sequence[ProofSummary]:
+        return self._proofs[index]
+
+    def __len__(self) -> int:
+        return len(self._proofs)
+
+    def failed_first(self) -> list[ProofSummary]:
+        """Those that failed, then those that were cancelled, then the others."""
+        return sorted(self, key=lambda proof: (proof.error is None, isinstance(proof.error, ProofCancelled)))
 
 
 @dataclass(frozen=True)
 class BatchSummary:
-    """What a batch comes to. Stages, bytes and waits are in the history, under `run_id`."""
+    """What a batch comes to. Stages, bytes and waits are in the history, under `run_id`.
+
+    count: the proofs that were asked for; `found` of them were there from the run that this one resumes.
+    """
 
     run_id: str
     history: str
     output: Path
     log: Path
     flow_run_url: str | None
-    proofs: tuple[ProofSummary, ...] = ()
+    count: int = 0
+    found: int = 0
+    proofs: Proofs = field(default_factory=Proofs)
 
     @property
     def failed(self) -> tuple[ProofSummary, ...]:
-        """The proofs that failed."""
-        return tuple(proof for proof in self.proofs if proof.error is not None)
+        """The proofs that failed, those that were cancelled last."""
+        return tuple(proof for proof in self.proofs.failed_first() if proof.error is not None)
 
     @property
     def headline(self) -> str:
         """How many were proved, and the first failure if there was any."""
-        failed, count = self.failed, len(self.proofs)
-        return "; ".join(
-            [f"{count - len(failed)} of {count} proved", *(str(proof.error) for proof in failed[:1])]
-        )
+        failed = self.failed
+        proved = self.found + len(self.proofs) - len(failed)
+        words = [f"{proved} of {self.count} proved"]
+        if self.found:
+            words[0] += f", {self.found} of them before"
+        if len(self.proofs) + self.found < self.count:
+            words[0] += ", stopped after the first failure"
+        return "; ".join([*words, *(str(proof.error) for proof in failed[:1])])
 
 
 class BatchFailed(FlowError):  # noqa: N818 it is a result as much as an error

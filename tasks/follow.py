@@ -3,13 +3,15 @@
 from collections import Counter
 from typing import Any
 
-from prefect import get_run_logger
+from prefect import State, get_run_logger
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run, task_run
+from prefect.states import Cancelled
 
-import engine
+from engine import ProofCancelled
 from engine.proofs import Stage
 from tasks.key import Key
+from tasks.source import source
 
 # Prefect walks, hashes and keeps what a task is given and returns. So tasks are given keys and return
 # nothing to speak of; what is large never leaves the engine.
@@ -27,17 +29,18 @@ class Ended:
     """
 
 
-async def follow(key: Key, stage: Stage) -> Ended:
-    """Wait until the stage is finished. Raises ProofFailed or ProofCancelled where it never will be.
+async def follow(key: Key, stage: Stage) -> Ended | State:
+    """Wait until the stage is finished. Raises ProofFailed where it never will be; Cancelled is a state.
 
-    To be called once the stage has started: what a proof waits for, memory above all, is awaited outside of
-    tasks, so that a task's time is the stage's, and a proof that waits occupies nothing.
+    To be called once the stage has started, so that a task's time is the stage's.
     """
     note_start()
-    current = engine.current()
     if task_run.id is not None:
-        current.shown_by(key.proof_id, stage, key.partition, task_run.id)
-    summary = await current.wait_finished(key.proof_id, stage, key.partition)
+        source.get().shown_by(key.proof_id, stage, key.partition, task_run.id)
+    try:
+        summary = await source.get().wait_finished(key.proof_id, stage, key.partition)
+    except ProofCancelled as error:
+        return Cancelled(message=str(error))
     get_run_logger().info("%s, %.2f s", summary.detail, summary.seconds)
     return Ended()
 

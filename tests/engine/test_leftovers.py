@@ -1,6 +1,7 @@
 """The next run removes what killed ones left, says so once, and touches nothing of a run that goes on."""
 
 import logging
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -41,17 +42,22 @@ def test_leftovers_of_killed_runs_are_removed_and_told(
                 output_path=str(output / run_id),
                 host=host_name(),
                 state="interrupted" if state == "interrupted" else "running",
+                ended_at=datetime.now(UTC) if state == "interrupted" else None,
             )
             proof = Proof(run_id=run_id, name="merkle #3", circuit="merkle", state=state, submitted_s=0.0)
             writer.insert(run, proof)
             half_written(output / run_id, proof)
+            unrecorded = Proof(run_id=run_id, name="merkle #4", circuit="merkle", submitted_s=1.0)
+            half_written(output / run_id, unrecorded)
         writer.flush()
         with create(params / "another.zkey"), caplog.at_level(logging.INFO):
             clean_up(config, history)
             clean_up(config, history)
             assert len(list(params.glob(".*"))) == 1
     (record,) = caplog.records
-    assert record.message.startswith("removed 4 temporary files that killed runs had left, such as ")
+    assert record.message.startswith("removed 6 temporary files that killed runs had left, such as ")
     assert list((output / "killed" / "merkle-3").iterdir()) == []
+    assert list((output / "killed" / "merkle-4").iterdir()) == []
     assert len(list((output / "living" / "merkle-3").iterdir())) == 2
+    assert len(list((output / "living" / "merkle-4").iterdir())) == 2
     assert list((params / "derived").iterdir()) == []

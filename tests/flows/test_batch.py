@@ -1,19 +1,20 @@
 """The parameters as a form and as settings, and how a batch's end is put in words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from config import ConfigError
-from engine import ProofFailed
+from engine import ProofCancelled, ProofFailed
 from flows.batch import BatchParameters, batch_config, batch_parameters
-from flows.summary import BatchFailed, BatchSummary, ProofSummary
+from flows.summary import BatchFailed, BatchSummary, Proofs, ProofSummary
 
 
 def summary(*errors: ProofFailed | None) -> BatchSummary:
-    proofs = tuple(ProofSummary(f"merkle #{n}", 1.0, error=error) for n, error in enumerate(errors, 1))
-    return BatchSummary("run", "history.db", Path("proofs"), Path("run.log"), None, proofs)
+    proofs = Proofs(ProofSummary(f"merkle #{n}", 1.0, error) for n, error in enumerate(errors, 1))
+    return BatchSummary("run", "history.db", Path("to"), Path("run.log"), None, len(errors), 0, proofs)
 
 
 def test_every_field_of_the_form_has_a_title_and_a_help() -> None:
@@ -137,3 +138,14 @@ def test_a_failed_batch_says_how_many_and_why() -> None:
     assert str(BatchFailed(failed)) == failed.headline == "1 of 3 proved; merkle #2: no"
     assert summary(None, None).headline == "2 of 2 proved"
     assert summary(None).failed == ()
+
+
+def test_the_failed_come_first_and_the_cancelled_after_them() -> None:
+    ended = summary(None, ProofCancelled("merkle #2: cancelled"), ProofFailed("merkle #3: no"))
+    assert [proof.name for proof in ended.proofs.failed_first()] == ["merkle #3", "merkle #2", "merkle #1"]
+    assert ended.headline == "1 of 3 proved; merkle #3: no"
+    assert replace(ended, count=9).headline == "1 of 9 proved, stopped after the first failure; merkle #3: no"
+
+
+def test_proofs_that_were_there_count_as_proved() -> None:
+    assert replace(summary(None), count=3, found=2).headline == "3 of 3 proved, 2 of them before"

@@ -21,7 +21,9 @@ def test_all_are_done_in_order_and_never_more_at_a_time(count: int, concurrency:
         running -= 1
         return number * number
 
-    assert asyncio.run(closed_loop(count, concurrency, work)) == [number * number for number in range(count)]
+    assert asyncio.run(closed_loop(range(count), concurrency, work)) == [
+        number * number for number in range(count)
+    ]
     assert most == min(count, concurrency)
 
 
@@ -34,7 +36,7 @@ def test_the_next_starts_when_one_ends_not_when_all_have() -> None:
             started.append(number)
             await ends[number].wait()
 
-        loop = asyncio.create_task(closed_loop(3, 2, work))
+        loop = asyncio.create_task(closed_loop(range(3), 2, work))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert started == [0, 1]
@@ -60,7 +62,7 @@ def test_an_error_ends_the_others_before_it_is_raised(error: BaseException) -> N
             ended.append(number)
 
     with pytest.raises(type(error)):
-        asyncio.run(closed_loop(10, 3, work))
+        asyncio.run(closed_loop(range(10), 3, work))
     assert sorted(ended) == [0, 1, 2]
 
 
@@ -74,7 +76,7 @@ def test_cancelling_the_loop_cancels_the_work() -> None:
             finally:
                 ended.append(number)
 
-        loop = asyncio.create_task(closed_loop(5, 2, work))
+        loop = asyncio.create_task(closed_loop(range(5), 2, work))
         await asyncio.sleep(0.01)
         loop.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -1,15 +1,16 @@
 """The lines that say how a batch gets on."""
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 from prefect.logging import disable_run_logger
 
-import engine
 from flows import progress as module
 from flows.progress import Progress
 from flows.summary import observer
+from tasks.source import source
 
 
 @dataclass
@@ -26,14 +27,14 @@ class Explaining:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def told() -> Iterator[list[str]]:
     lines: list[str] = []
     does = {"a1": "is proving", "b2": "waits for 2GiB to be free", "c3": "waits", "d4": "waits"}
-    monkeypatch.setattr(engine, "current", lambda: Explaining(does))
-    token = observer.set(lines.append)
+    shown, told = source.set(Explaining(does)), observer.set(lines.append)  # type: ignore[arg-type]  # all that is asked
     with disable_run_logger():
         yield lines
-    observer.reset(token)
+    observer.reset(told)
+    source.reset(shown)
 
 
 def test_ends_are_told_with_how_many_are_proved(told: list[str]) -> None:
@@ -60,7 +61,7 @@ def test_what_has_ended_is_not_under_way(told: list[str]) -> None:  # noqa: ARG0
     progress = Progress(9)
     for number, proof_id in enumerate(("ended", "ended too", "a1"), 1):
         progress.submitted(proof_id, f"merkle #{number}")
-    assert progress.word() == "0 of 9 proved; 2 more at their end, being recorded; merkle #3 is proving"
+    assert progress.word() == "0 of 9 proved; merkle #3 is proving"
 
 
 def test_words_come_by_themselves_until_the_block_ends(

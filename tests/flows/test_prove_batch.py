@@ -3,36 +3,32 @@
 In the order of a user's day: a first batch is killed, the next one works, and then a server shows both.
 """
 
-import asyncio
 import json
 import signal
+import socket
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from prefect.logging import disable_run_logger
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-import engine
 from db import ask as ask_sql
 from db import list_runs, open_history, show_run
-from engine import CircuitSpec, EngineError, ProofCancelled, ProofFailed, ProofRequest, ProofResult, Rejected
 from examples import CIRCUITS
-from flows import prove_batch as module
 from flows.batch import BatchParameters
 from flows.launch import run_batch
 from flows.local_server import LocalServer, running_server
-from flows.progress import Progress
 from flows.server import API_URL, Server, prefect_server
-from flows.summary import BatchFailed, ProofSummary
+from flows.summary import BatchFailed
 from tests.flows.support import ask, eventually, read_until, silent, start_batch, task_runs
 
 FINAL = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
-STAGES = ("load", "synthesize", "prove", "verify", "assemble")
+STAGES = ("synthesize", "prove", "verify")
 
 
 @dataclass(frozen=True)
@@ -126,10 +122,12 @@ def test_every_task_is_recorded_completed_and_named(server: Server, finished: Ba
     runs = task_runs(server.api_url, finished.flow_run_id)
     expected = []
     for proof in ("multiplier #1", "multiplier #2"):
-        expected += [f"load {proof}", f"assemble {proof}"]
-        for stage in ("synthesize", "prove", "verify"):
+        for stage in ("admit", "synthesize", "prove", "verify"):
             expected += [f"{stage} {proof} [{part}/2]" for part in (1, 2)]
-    assert sorted(run["name"] for run in runs) == sorted(expected)
+    names = [run["name"] for run in runs]
+    loads = [name for name in names if name.startswith("load ")]
+    assert loads, "the first to be admitted had to load"
+    assert sorted(names) == sorted(expected + loads)
     assert {run["state_type"] for run in runs} == {"COMPLETED"}
 
 
@@ -140,12 +138,11 @@ def test_the_tasks_are_a_dag(server: Server, finished: Batch) -> None:
         run["name"]: sorted(names[each["id"]] for inputs in run["task_inputs"].values() for each in inputs)
         for run in runs
     }
-    one = "multiplier #1"
-    assert edges[f"load {one}"] == []
-    assert edges[f"synthesize {one} [2/2]"] == [f"load {one}"]
-    assert edges[f"prove {one} [2/2]"] == [f"synthesize {one} [2/2]"]
-    assert edges[f"verify {one} [2/2]"] == [f"prove {one} [2/2]"]
-    assert edges[f"assemble {one}"] == [f"verify {one} [1/2]", f"verify {one} [2/2]"]
+    for one in ("multiplier #1 [1/2]", "multiplier #2 [2/2]"):
+        loads = [f"load {one}"] if f"load {one}" in edges else []
+        for before, after in pairwise([f"admit {one}", *loads, *(f"{stage} {one}" for stage in STAGES)]):
+            assert edges[after] == [before]
+    assert edges["admit multiplier #1 [1/2]"] == []
 
 
 def test_the_history_names_the_task_runs(server: Server, finished: Batch, home: Path) -> None:
@@ -171,19 +168,26 @@ def test_a_task_is_as_long_as_its_stage(server: Server, finished: Batch, home: P
 def test_the_flow_has_a_name_and_a_table_of_the_proofs(server: Server, finished: Batch) -> None:
     (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [finished.flow_run_id]}})
     assert (flow_run["name"], flow_run["state_type"]) == ("multiplier ×2", "COMPLETED")
-    (artifact,) = artifacts(server, finished.flow_run_id)
-    rows = json.loads(artifact["data"])
+    found = {artifact["key"]: artifact for artifact in artifacts(server, finished.flow_run_id)}
+    artifact, rows = found["proofs"], json.loads(found["proofs"]["data"])
     assert [(row["proof"], row["state"]) for row in rows] == [
         ("multiplier #1", "proved"),
         ("multiplier #2", "proved"),
     ]
     assert artifact["description"] == "2 of 2 proved"
+    assert found["progress"]["data"] == 100.0
+    assert "data:image/png;base64," in found["report"]["data"]
+    assert f"cuzk history show {finished.run_id}" in found["report"]["data"]
+    assert (finished.output / "report.html").is_file()
+    assert flow_run["state"]["message"] == "2 of 2 proved"
+    assert {"multiplier", socket.gethostname()} <= set(flow_run["tags"])
 
 
 def test_logs_tell_of_the_stages(server: Server, finished: Batch) -> None:
     logs = ask(server.api_url, "logs/filter", logs={"flow_run_id": {"any_": [finished.flow_run_id]}})
     messages = " | ".join(log["message"] for log in logs)
-    for words in ("multiplier #2 proved in", "written to", "domain"):
+    assert "Finished in state Completed()" not in messages
+    for words in ("multiplier #2 proved in", "domain"):
         assert words in messages
 
 
@@ -211,7 +215,8 @@ def test_a_batch_that_fails_fails_the_flow_and_keeps_nothing_on_disk(
     (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [flow_run_id]}})
     assert flow_run["state_type"] == "FAILED"
     assert flow_run["state"]["message"] == str(failure.value)
-    assert len(artifacts(server, flow_run_id)) == 1
+    (table,) = [each for each in artifacts(server, flow_run_id) if each["key"] == "proofs"]
+    assert json.loads(table["data"])[0]["state"].startswith("wrong #1: ")
     assert not list((home / "prefect").glob("storage/*")), "a result was written to disk"
 
 
@@ -230,36 +235,6 @@ def test_a_terminated_batch_is_cancelled_and_everything_of_it_ends(server: Serve
         assert list_runs(history)[0].run.state == "cancelled"
     assert server.local is not None
     assert server.local.is_alive()
-
-
-@pytest.mark.parametrize("error", [ProofFailed("merkle #1: no"), ProofCancelled("merkle #1: cancelled")])
-def test_a_proof_that_fails_is_a_line_of_the_summary(
-    error: EngineError, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert one_proof(error, monkeypatch).error is error
-
-
-def test_what_concerns_all_proofs_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Rejected):
-        one_proof(Rejected("merkle #1: never fits"), monkeypatch)
-
-
-def one_proof(error: EngineError, monkeypatch: pytest.MonkeyPatch) -> ProofSummary:
-    """What comes of a proof that ends with this error."""
-
-    class Submitting:
-        def submit(self, request: ProofRequest) -> str:
-            return f"id of {request.name}"
-
-    async def follow(proof_id: str, request: ProofRequest) -> ProofResult:
-        assert proof_id == f"id of {request.name}"
-        raise error
-
-    monkeypatch.setattr(engine, "current", Submitting)
-    monkeypatch.setattr(module, "follow_proof", follow)
-    spec = CircuitSpec("merkle", Path("merkle.zkey"), witness=Path("merkle.wtns"))
-    with disable_run_logger():
-        return asyncio.run(module._prove_one(ProofRequest(spec, "merkle #1", Path("out")), Progress(1)))
 
 
 def artifacts(server: Server, flow_run_id: str) -> list[dict[str, Any]]:

@@ -1,0 +1,101 @@
+"""What a batch shows on its page in Prefect's UI: how far it is, its proofs, memory, where the rest is."""
+
+import asyncio
+import logging
+from base64 import b64encode
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from prefect.artifacts import (
+    acreate_markdown_artifact,
+    acreate_progress_artifact,
+    acreate_table_artifact,
+    aupdate_progress_artifact,
+)
+
+from db import History
+from flows.summary import BatchSummary, ProofSummary
+
+log = logging.getLogger("cuzk.flows")
+
+MOST_ROWS = 300  # of the table; the history has all of them
+
+
+class ProgressBar:
+    """How many proofs have ended, of all."""
+
+    def __init__(self) -> None:
+        self._id: UUID | None = None
+        self._shown = -1
+
+    async def show(self, ended: int, count: int, words: str) -> None:
+        """Make the bar, or move it where something has changed."""
+        if ended == self._shown:
+            return
+        self._shown, percent = ended, 100 * ended / max(1, count)
+        await _kept(self._show(percent, words))
+
+    async def _show(self, percent: float, words: str) -> None:
+        if self._id is None:
+            self._id = await acreate_progress_artifact(percent, "progress", words)
+        else:
+            await aupdate_progress_artifact(self._id, percent, words)
+
+
+async def show_proofs(summary: BatchSummary) -> None:
+    """The table of the proofs, those first that failed."""
+    proofs = summary.proofs.failed_first()
+    rows = [_row(proof) for proof in proofs[:MOST_ROWS]]
+    if more := len(proofs) - len(rows):
+        rows.append({"proof": f"… {more} more", "state": "see the history", "seconds": ""})
+    await _kept(acreate_table_artifact(rows, "proofs", summary.headline))
+
+
+async def show_report(history: History, summary: BatchSummary) -> None:
+    """Memory against the budget, and where report, history, log and proofs are. Writes the report.
+
+    Once the run is closed in the history.
+    """
+    await _kept(_show_report(history, summary))
+
+
+async def _show_report(history: History, summary: BatchSummary) -> None:
+    page, png = await asyncio.to_thread(_report, history, summary)
+    picture = f"![memory against the budget](data:image/png;base64,{b64encode(png).decode()})"
+    places = {
+        "report": f"`{page}`",
+        "history": f"`cuzk history show {summary.run_id}` in {summary.history}",
+        "log": f"`{summary.log}`",
+        "proofs": f"`{summary.output}`",
+    }
+    lines = [f"| {what} | {where} |" for what, where in places.items()]
+    table = "\n".join(["| what | where |", "|---|---|", *lines])
+    await acreate_markdown_artifact(f"{picture}\n\n{table}", "report", "Memory, and where the rest is")
+
+
+def _report(history: History, summary: BatchSummary) -> tuple[Path, bytes]:
+    from plots import PageTable, html_page, memory_png, plotted_run
+
+    run = plotted_run(history, summary.run_id)
+    rows = tuple(tuple(_row(proof).values()) for proof in summary.proofs.failed_first()[:MOST_ROWS])
+    table = PageTable("Proofs", ("proof", "state", "seconds"), rows)
+    path = summary.output / "report.html"
+    partial = path.with_suffix(".partial")
+    partial.write_text(html_page(run, [summary.headline], [table]), encoding="utf-8")
+    partial.replace(path)
+    return path, memory_png(run)
+
+
+def _row(proof: ProofSummary) -> dict[str, str]:
+    state = "proved" if proof.error is None else str(proof.error)
+    return {"proof": proof.name, "state": state, "seconds": f"{proof.seconds:.2f}"}
+
+
+async def _kept(artifact: Coroutine[Any, Any, object]) -> None:
+    """What cannot be shown is logged: the proofs are made all the same."""
+    try:
+        await artifact
+    except Exception as error:
+        log.warning("an artifact is missing in Prefect's UI: %s", error, exc_info=error)

@@ -1,0 +1,71 @@
+"""A batch's proofs, so many at a time, in a running engine."""
+
+import time
+from collections.abc import Iterator
+
+from engine import Engine, EngineError, ProofCancelled, ProofFailed
+from flows.closed_loop import closed_loop
+from flows.progress import Progress
+from flows.requests import Requests
+from flows.shown import Shown
+from flows.summary import ProofSummary
+
+
+class Batch:
+    """`indices`: which of the requests are to be made. stop: whether the first failure ends the others."""
+
+    def __init__(
+        self, engine: Engine, requests: Requests, shown: Shown, progress: Progress, stop: bool
+    ) -> None:
+        self._engine, self._requests, self._shown = engine, requests, shown
+        self._progress, self._stop = progress, stop
+        self._stopped = False
+        self._open: set[str] = set()
+
+    async def prove(self, indices: range, concurrency: int) -> list[ProofSummary]:
+        """What came of each that was begun, in order. What concerns all of them is raised."""
+        try:
+            return await closed_loop(self._until_stopped(indices), concurrency, self._prove_one)
+        finally:
+            self._shown.give_up()
+
+    def _until_stopped(self, indices: range) -> Iterator[int]:
+        for index in indices:
+            if self._stopped:
+                return
+            yield index
+
+    async def _prove_one(self, index: int) -> ProofSummary:
+        request, started_s = self._requests[index], time.monotonic()
+        proof_id = self._engine.submit(request)
+        self._open.add(proof_id)
+        self._progress.submitted(proof_id, request.name)
+        await self._shown.submitted(index, proof_id, request)
+        error = await self._end_of(proof_id)
+        self._open.remove(proof_id)
+        seconds = time.monotonic() - started_s
+        self._tell(proof_id, seconds, error)
+        self._shown.ended(index, proof_id, error)
+        if error is not None and self._stop:
+            self._stop_others()
+        return ProofSummary(request.name, seconds, error)
+
+    async def _end_of(self, proof_id: str) -> EngineError | None:
+        """Why the proof was not made; None where it was."""
+        try:
+            await self._engine.result(proof_id)
+        except (ProofFailed, ProofCancelled) as error:
+            return error
+        return None
+
+    def _tell(self, proof_id: str, seconds: float, error: EngineError | None) -> None:
+        if error is None:
+            self._progress.succeeded(proof_id, seconds)
+        else:
+            self._progress.failed(proof_id, error)
+
+    def _stop_others(self) -> None:
+        if not self._stopped:
+            self._stopped = True
+            for proof_id in list(self._open):
+                self._engine.cancel(proof_id)

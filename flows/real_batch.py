@@ -1,0 +1,116 @@
+"""A batch in an engine of this process: opened, proved, and closed again."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from prefect import get_run_logger
+from prefect.runtime import flow_run
+
+import engine
+from config import Config, home
+from db import History, HistoryWriter, new_id, open_history
+from engine import CircuitSpec, Engine, RunLabels
+from engine.leftovers import clean_up
+from flows.artifacts import ProgressBar, show_report
+from flows.batch import BatchParameters, batch_config
+from flows.followers import Followers
+from flows.logs import engine_log_in_ui, run_log
+from flows.progress import Progress, tell
+from flows.proving import Batch
+from flows.requests import Requests
+from flows.shown import BEHIND, EachProof, shown
+from flows.summary import BatchSummary, Proofs, ProofSummary, begun
+from flows.version import code_version
+from policy import Limits
+from tasks.source import source
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a batch needs before it can begin."""
+
+    config: Config
+    limits: Limits
+    circuit: CircuitSpec
+    parameters: BatchParameters
+
+    @property
+    def partitions(self) -> int:
+        """Of each proof."""
+        return self.parameters.partitions or self.circuit.partitions
+
+
+async def prove_for_real(parameters: BatchParameters) -> BatchSummary:
+    """Prove the batch, and show it in the flow run that this is called in."""
+    opened = await _open(parameters)
+    run_id = new_id()
+    with _history(opened.config) as (history, writer), _logs(opened.config, run_id) as log:
+        clean_up(opened.config, history)
+        output = (parameters.output or home() / "proofs" / run_id).absolute()
+        summary = BatchSummary(run_id, history.address, output, log, flow_run.ui_url, parameters.count)
+        requests = Requests(parameters, opened.circuit, output)
+        proofs = await _prove(opened, summary, requests, writer)
+        if lost := writer.close():
+            tell(str(lost))
+        summary = replace(summary, proofs=Proofs(proofs))
+        await show_report(history, summary)
+    return summary
+
+
+async def _open(parameters: BatchParameters) -> Opened:
+    config = batch_config(parameters, get_run_logger().warning)
+    limits = engine.policy_limits(config)
+    circuit = engine.resolve(parameters.circuit, config)
+    await asyncio.to_thread(engine.prepare, circuit, tell)
+    await asyncio.to_thread(engine.compile_for_proofs, config, circuit.zkey, tell)
+    proofs = parameters.count * (parameters.partitions or circuit.partitions)
+    circuit = await asyncio.to_thread(engine.with_table, circuit, proofs, config, limits)
+    return Opened(config, limits, circuit, parameters)
+
+
+@contextmanager
+def _history(config: Config) -> Iterator[tuple[History, HistoryWriter]]:
+    opened = open_history(config.history_url(), spool=config.history_spool(), hide=config.history.hash)
+    with opened as history, history.writer() as writer:
+        yield history, writer
+
+
+@contextmanager
+def _logs(config: Config, run_id: str) -> Iterator[Path]:
+    with (
+        run_log(home() / "logs" / f"{run_id}.log", config.logging) as log,
+        engine_log_in_ui(flow_run.id),
+    ):
+        yield log
+
+
+async def _prove(
+    opened: Opened, summary: BatchSummary, requests: Requests, writer: HistoryWriter
+) -> list[ProofSummary]:
+    parameters, count = opened.parameters, opened.parameters.count
+    async with _running(opened, summary, writer) as (current, followers):
+        if told := begun.get():
+            told(summary)
+        display = shown(current, opened.circuit.name, count, opened.partitions, followers)
+        progress = Progress(count, bar=ProgressBar(), in_log=isinstance(display, EachProof))
+        batch = Batch(current, requests, display, progress, parameters.on_failure == "stop")
+        async with progress.words():
+            return await batch.prove(range(count), parameters.concurrency)
+
+
+@asynccontextmanager
+async def _running(
+    opened: Opened, summary: BatchSummary, writer: HistoryWriter
+) -> AsyncIterator[tuple[Engine, Followers]]:
+    """The engine, and who shows its proofs: for as long as that takes after the engine has been left."""
+    parameters, config, limits = opened.parameters, opened.config, opened.limits
+    labels = RunLabels(parameters.title, code_version(), flow_run.id, str(summary.output), parameters.count)
+    ledger = engine.shared_ledger(config, f"{parameters.title}, run {summary.run_id}", limits)
+    async with Followers(parameters.concurrency + BEHIND) as followers:
+        async with Engine(config, limits, writer, summary.run_id, labels, ledger=ledger) as current:
+            token = source.set(current)
+            yield current, followers
+        source.reset(token)
