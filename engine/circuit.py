@@ -116,8 +116,12 @@ def open_circuit(spec: CircuitSpec, said_bytes: dict[str, int] | None = None) ->
             instance_bytes(spec.wasm) + inputs_bytes(spec.inputs) + sizes.witness_bytes(header)
         )
         phase1_bytes = max(phase1_bytes, calculation_bytes - phase2_bytes)
-    device_bytes = device_sizes.proving_bytes(header, spec.device_memory_bytes)
-    shape = Circuit(spec.name, tuple(entries), phase1_bytes, phase2_bytes, device_bytes)
+    device_bytes, device_entry = 0, None
+    if header.domain_size >= device_sizes.LEAST_DOMAIN:
+        device_bytes = device_sizes.working_bytes(header)
+        streamed = device_sizes.is_streamed(header, spec.device_memory_bytes)
+        device_entry = Entry(srs_key, device_sizes.key_bytes(header, streamed))
+    shape = Circuit(spec.name, tuple(entries), phase1_bytes, phase2_bytes, device_bytes, device_entry)
     return OpenCircuit(spec, header, shape, srs_key, pce_key, calculator_key, loaders)
 
 

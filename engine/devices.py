@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.in_flight import InFlight
 from groth16 import device_sizes
 from groth16.zkey import KeyHeader
-from kernels.cuda.errors import DeviceLost
-from policy import Device, Limits
+from policy import Device, DeviceLost, Limits
 
 if TYPE_CHECKING:
     from engine.gpu import Gpu
@@ -20,14 +20,17 @@ MOST_WRONG_PROOFS = 3
 
 
 class ProvingDevice:
-    """A device of the policy's. A GPU that is given up leaves its partitions to the processors.
+    """A device of the policy's. A GPU that is given up leaves its partitions to other GPUs; the last one
+    leaves them to the processors in its place.
 
-    in_flight: how many partitions the processors prove at once here.
+    in_flight: how many partitions the processors prove at once here. is_lost: others prove in its place.
     """
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, lost: Callable[[str], bool] = lambda _: False) -> None:
+        """lost: hears of it once the GPU is given up; returns whether others are left."""
         self.name, self.in_flight = device.name, InFlight()
         self._gpu = None if device.memory_bytes is None else _open(device.name, device.memory_bytes)
+        self._lost, self.is_lost = lost, False
         self._wrong_proofs = 0
 
     def gpu_for(self, header: KeyHeader) -> Gpu | None:
@@ -35,10 +38,13 @@ class ProvingDevice:
         return self._gpu if header.domain_size >= device_sizes.LEAST_DOMAIN else None
 
     def give_up(self, why: object) -> None:
-        """Use the GPU no more. What it holds stays there until the process ends."""
-        if self._gpu is not None:
-            log.error("%s is given up, and the processors prove in its place: %s", self.name, why)
-            self._gpu = None
+        """Use the GPU no more; what it holds stays there until the process ends. On the event loop."""
+        if self._gpu is None:
+            return
+        self._gpu = None
+        self.is_lost = self._lost(self.name)
+        who = "others prove" if self.is_lost else "the processors prove"
+        log.error("%s is given up, and %s in its place: %s", self.name, who, why)
 
     def was_wrong(self, partition: object) -> None:
         """The GPU has made a proof that does not verify, of a witness whose proof by the processors does."""
@@ -47,13 +53,19 @@ class ProvingDevice:
         if self._wrong_proofs >= MOST_WRONG_PROOFS:
             self.give_up(f"{self._wrong_proofs} of its proofs were wrong")
 
-    def drop(self, entry_key: str) -> None:
-        """The key is evicted from host memory: it goes from the GPU's, too, which may refer to it. Blocks."""
-        try:
-            if self._gpu is not None:
-                self._gpu.drop(entry_key)
-        except DeviceLost as error:
-            self.give_up(error)
+    def evict(self, entry_key: str) -> None:
+        """The policy evicts the key here: it goes before another comes. Never waits."""
+        if self._gpu is not None:
+            self._gpu.evict(entry_key)
+
+    def free_evicted(self) -> None:
+        """Give the memory of what was evicted back. Blocks. Raises kernels' DeviceLost."""
+        if self._gpu is not None:
+            self._gpu.free_evicted()
+
+    @property
+    def has_gpu(self) -> bool:
+        return self._gpu is not None
 
     def held_bytes(self) -> int | None:
         """What lies in the GPU's memory; None where the processors prove."""
@@ -66,10 +78,20 @@ class ProvingDevice:
 
 
 class Devices:
-    """The policy's devices by name. Raises EngineError for a GPU that cannot be used."""
+    """The policy's devices by name. Raises EngineError for a GPU that cannot be used.
 
-    def __init__(self, limits: Limits) -> None:
-        self._devices = {device.name: ProvingDevice(device) for device in limits.devices}
+    tell: takes the policy's event of a lost GPU, where another is left.
+    """
+
+    def __init__(self, limits: Limits, tell: Callable[[DeviceLost], None] = lambda _: None) -> None:
+        self._tell = tell
+        self._devices = {device.name: ProvingDevice(device, self._lost) for device in limits.devices}
+
+    def _lost(self, name: str) -> bool:
+        others = any(device.has_gpu for device in self._devices.values())
+        if others:
+            self._tell(DeviceLost(name))
+        return others
 
     def __getitem__(self, name: str) -> ProvingDevice:
         return self._devices[name]
@@ -80,16 +102,6 @@ class Devices:
         A partition that comes to processors all the same has them made there.
         """
         return any(device.gpu_for(header) is not None for device in self._devices.values())
-
-    @property
-    def have_gpus(self) -> bool:
-        """Whether a GPU proves."""
-        return bool(self.gpu_held_bytes())
-
-    def drop(self, entry_key: str) -> None:
-        """The key is evicted from host memory, and nobody uses it. Blocks."""
-        for device in self._devices.values():
-            device.drop(entry_key)
 
     def gpu_held_bytes(self) -> dict[str, int]:
         """What lies in each GPU's memory."""

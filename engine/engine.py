@@ -71,7 +71,7 @@ class Engine:
     def _start(self) -> None:
         give_back_freed_memory()
         start_s = asyncio.get_running_loop().time()
-        devices = Devices(self._limits)
+        devices = Devices(self._limits, lambda event: self._executor.dispatcher.send(event))
         if self._ledger is not None:
             self._ledger.join()
         self._pools = Pools(self._config, self._limits)

@@ -8,7 +8,7 @@ from typing import Any
 
 from config import TimeoutsConfig
 from engine.caches import Caches, Loader
-from engine.devices import Devices
+from engine.devices import Devices, ProvingDevice
 from engine.dispatch import Dispatcher
 from engine.ends import ActiveProof, Ends, wording
 from engine.errors import EngineError, Rejected
@@ -20,6 +20,7 @@ from engine.pools import Pools
 from engine.recorder import Recorder
 from engine.share import Share
 from engine.timeline import Timeline
+from kernels.cuda.errors import DeviceLost
 from kernels.parallel import Stopped
 from kernels.stop_flag import StopFlag
 from policy import (
@@ -27,9 +28,11 @@ from policy import (
     Complete,
     Decision,
     DeviceOutOfMemory,
+    Displaced,
     Entry,
     Event,
     Evict,
+    EvictFromDevice,
     Fail,
     Failed,
     Job,
@@ -167,14 +170,16 @@ class Executor:
             case Evict(entry):
                 log.info("%s", decision)
                 self._caches.evict(entry.key)
-                if self._devices.have_gpus:
-                    self._spawn(self._pools.blocking(self._devices.drop, entry.key))
             case Load(entry):
                 self._spawn(self._load(entry))
             case Synthesize(partition):
                 run = self._runs[partition] = self._new_run(partition)
                 evaluate = not self._devices.evaluate(run.work.header)
                 self._work(partition, run.synthesize(evaluate))
+            case EvictFromDevice(device, entry):
+                log.info("%s", decision)
+                self._devices[device].evict(entry.key)
+                self._spawn(self._free_evicted(self._devices[device]))
             case Prove(partition, device):
                 self._work(partition, self._runs[partition].prove(self._devices[device]))
             case Complete(job_id):
@@ -215,6 +220,13 @@ class Executor:
         self.dispatcher.send(event)
         self._load_error = None
 
+    async def _free_evicted(self, device: ProvingDevice) -> None:
+        try:
+            await self._pools.blocking(device.free_evicted)
+        except DeviceLost as error:
+            clear_frames(error)
+            device.give_up(error)
+
     def _work(self, partition: PartitionId, stages: Coroutine[Any, Any, Event]) -> None:
         self._busy.add(partition)
         self._spawn(self._follow(partition, stages))
@@ -229,7 +241,7 @@ class Executor:
             await self._give_up(partition, error)
             return
         self._busy.discard(partition)
-        if isinstance(event, Verified | DeviceOutOfMemory):  # it holds nothing any more
+        if isinstance(event, Verified | DeviceOutOfMemory | Displaced):  # it holds nothing any more
             self._forget(partition)
         self.dispatcher.send(event)
 

@@ -17,7 +17,7 @@ from config import format_size
 from engine.errors import EngineError
 from engine.freeing import clear_frames
 from groth16 import device_sizes
-from groth16.cuda.key import DeviceKey, upload_key
+from groth16.cuda.key import DeviceKey, upload_key, with_points, without_points
 from groth16.cuda.prover import DeviceInputs, finish, start_sums, upload_inputs
 from groth16.matrices import Matrices
 from groth16.prover import Sums
@@ -58,14 +58,16 @@ class _Resident:
 class Gpu:
     """Safe to use from several threads. What it holds on the device stays within `memory_bytes`.
 
-    Whoever proves has reserved the key's bytes and a working set; keys that nobody uses stay as long as
-    there is room, and the least recently used goes first.
+    Whoever proves has reserved a working set, and memory for the key, which stays until it is evicted.
+    uploads: how many keys were sent so far.
     """
 
     def __init__(self, ordinal: int, memory_bytes: int) -> None:
         self._device, self.memory_bytes = Device(ordinal), memory_bytes
         self.name = self._device.name
-        self._keys: dict[str, _Resident] = {}  # least recently used first
+        self.uploads = 0
+        self._keys: dict[str, _Resident] = {}
+        self._evicted: list[str] = []  # keys that are to go before anything else comes
         self._idle_lanes: list[_Lane] = []
         self._lanes: list[_Lane] = []
         self._scratch = Workspace()
@@ -94,15 +96,17 @@ class Gpu:
                 clear_frames(error)  # or they would keep arrays on the device
                 with self._changing:
                     self._give_back_arrays()
-                    self._drop_keys(self.memory_bytes)
+                    self._drop_idle_keys()
             return self._try(entry_key, key, matrices, witness, evaluations, run)
 
-    def drop(self, entry_key: str) -> None:
-        """Let go of the key, if it is here; nobody proves with it."""
-        with self._changing:
-            if self._keys.pop(entry_key, None) is not None:
-                with self._device.active():
-                    self._device.free_bytes()
+    def evict(self, entry_key: str) -> None:
+        """Let go of the key, with which nobody proves, before another comes. Never waits."""
+        self._evicted.append(entry_key)
+
+    def free_evicted(self) -> None:
+        """Give the memory of evicted keys back. Raises DeviceLost."""
+        with self._device.active(), self._changing:
+            self._free_evicted()
 
     def holds(self, entry_key: str) -> bool:
         """Whether the key lies in the device's memory."""
@@ -137,7 +141,10 @@ class Gpu:
         evaluations: Evaluations | None,
         run: Run,
     ) -> Sums:
+        working_bytes = device_sizes.working_bytes(key.header)
         with self._lane() as lane, self._resident(entry_key, key, matrices, lane, run) as device_key:
+            if lane.arrays.held_bytes > working_bytes:  # those of a larger partition
+                lane.arrays.release()
             inputs = upload_inputs(witness, evaluations, lane.uploader, lane.arrays, run)
             sums = self._compute(device_key, inputs, run)
         return finish(sums, run)
@@ -172,25 +179,35 @@ class Gpu:
         streamed = device_sizes.is_streamed(key.header, self.memory_bytes)
         key_bytes = device_sizes.key_bytes(key.header, streamed)
         with self._changing:
-            resident = self._keys.pop(entry_key, None)
-            self._make_room(key_bytes + device_sizes.working_bytes(key.header), lane)
+            self._free_evicted()
+            resident = self._keys.get(entry_key)
+            missing_bytes = key_bytes if resident is None else 0
+            self._make_room(missing_bytes + device_sizes.working_bytes(key.header), lane)
             if resident is None:
                 log.info("sending %s, %s, to %s", entry_key, format_size(key_bytes), self.name)
-                resident = _Resident(upload_key(key, matrices, lane.uploader, run, streamed), key_bytes)
-            self._keys[entry_key] = resident
+                sent = upload_key(key, matrices, lane.uploader, run, streamed)
+                resident = self._keys[entry_key] = _Resident(without_points(sent), key_bytes)
+                self.uploads += 1
             resident.users += 1
         try:
-            yield resident.key
+            yield with_points(resident.key, key)
         finally:
             with self._changing:
                 resident.users -= 1
 
     def _make_room(self, size_bytes: int, lane: _Lane) -> None:
-        """Give back what nobody uses until there is room: arrays first, then keys."""
+        """Give back what nobody uses of arrays, unless there is room: the policy has made it for the rest."""
         if self.held_bytes() + size_bytes > self.memory_bytes:
             lane.arrays.release()
             self._give_back_arrays()
-            self._drop_keys(size_bytes)
+            self._device.free_bytes()
+
+    def _free_evicted(self) -> None:
+        while self._evicted:
+            entry_key = self._evicted.pop(0)
+            if self._keys.pop(entry_key, None) is not None:
+                log.info("dropping %s from %s", entry_key, self.name)
+                self._device.free_bytes()
 
     def _give_back_arrays(self) -> None:
         for lane in self._idle_lanes:
@@ -199,12 +216,10 @@ class Gpu:
             self._scratch.release()
             self._computing.release()
 
-    def _drop_keys(self, size_bytes: int) -> None:
-        """Drop keys that nobody uses, the least recently used first, until there is room for so much."""
+    def _drop_idle_keys(self) -> None:
+        """The device has less memory than was thought: who needs one of them next sends it again."""
         for entry_key in [name for name, each in self._keys.items() if not each.users]:
-            if self.held_bytes() + size_bytes <= self.memory_bytes:
-                break
-            log.info("dropping %s from %s", entry_key, self.name)
+            log.warning("dropping %s from %s, which is out of memory", entry_key, self.name)
             del self._keys[entry_key]
         self._device.free_bytes()
 

@@ -21,9 +21,9 @@ from engine.proofs import Stage
 from engine.proving import Proving
 from engine.work import Work
 from groth16.errors import VerificationFailed
-from kernels.cuda.errors import OutOfDeviceMemory
+from kernels.cuda.errors import DeviceLost, OutOfDeviceMemory
 from kernels.stop_flag import StopFlag
-from policy import DeviceOutOfMemory, Event, Measured, PartitionId, Proved, Synthesized, Verified
+from policy import DeviceOutOfMemory, Displaced, Event, Measured, PartitionId, Proved, Synthesized, Verified
 
 if TYPE_CHECKING:
     from groth16.witness_calculator import WitnessCalculator
@@ -73,6 +73,11 @@ class PartitionRun:
             log.warning("%s: %s", self.partition, error)
             await self._pools.blocking(self.work.release().wait_until_free)
             return DeviceOutOfMemory(self.partition)
+        except DeviceLost as error:
+            clear_frames(error)
+            log.warning("%s goes to another device: %s", self.partition, error)
+            await self._pools.blocking(self.work.release().wait_until_free)
+            return Displaced(self.partition)
         if by_processors:  # those have to be able to stand in for a GPU, so its partitions teach nothing
             self._send(Measured(self.partition, self.work.measured_bytes))
         self._send(Proved(self.partition))

@@ -57,10 +57,12 @@ class Proving:
     async def prove(self, device: ProvingDevice) -> bool:
         """Make the proof, and free all else; returns whether the processors made it.
 
-        Raises OutOfDeviceMemory; then nothing has changed.
+        Raises OutOfDeviceMemory, and DeviceLost where another device is to prove; then nothing has changed.
         """
         self._verification_key = self._caches.get(self._circuit.srs_key, LoadedKey).verification_key
         gpu = device.gpu_for(self._work.header)
+        if device.is_lost:
+            raise DeviceLost(f"{device.name} was given up")
         if gpu is None:
             await self._by_processors(device)
             return True
@@ -70,6 +72,8 @@ class Proving:
         except DeviceLost as error:
             clear_frames(error)
             device.give_up(error)
+            if device.is_lost:
+                raise
             await self._by_processors(device)
         except VerificationFailed as error:  # a wrong witness, or a wrong device
             clear_frames(error)

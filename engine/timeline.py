@@ -12,6 +12,7 @@ from policy import (
     Admit,
     Decision,
     DeviceOutOfMemory,
+    Displaced,
     Event,
     Failed,
     Loaded,
@@ -89,7 +90,9 @@ class Timeline:
                 self._enter(partition, "queue", at_s)
                 self._note_wait(partition)
             case DeviceOutOfMemory(partition):
-                self._come_again(partition, at_s)
+                self._come_again(partition, at_s, "the device's memory was too little for it")
+            case Displaced(partition):
+                self._come_again(partition, at_s, "its device was lost, and no other can prove it")
             case Proved(partition):
                 self._finish(partition, "prove", at_s)
                 self._start(partition, "verify", at_s)
@@ -99,12 +102,12 @@ class Timeline:
             case Failed(partition, why):
                 self._end(partition, at_s, "failed", why)
 
-    def _come_again(self, partition: PartitionId, at_s: float) -> None:
-        """Its device's memory was too little for it beside others; alone there, it has failed."""
+    def _come_again(self, partition: PartitionId, at_s: float, why_not: str) -> None:
+        """The partition waits for another attempt, or has failed."""
         if any(self._is(partition, state) for state in LIVE):
             self._enter(partition, "wait", at_s)
         else:
-            self._end(partition, at_s, "failed", "the device's memory was too little for it")
+            self._end(partition, at_s, "failed", why_not)
 
     def _decided(self, decision: Decision, at_s: float) -> None:
         match decision:

@@ -25,11 +25,6 @@ def is_streamed(key: sizes.KeyCounts, memory_bytes: int) -> bool:
     return 0 < memory_bytes < key_bytes(key) + working_bytes(key)
 
 
-def proving_bytes(key: sizes.KeyCounts, memory_bytes: int) -> int:
-    """What a partition takes of a device of so much memory, or more: key and working set."""
-    return key_bytes(key, is_streamed(key, memory_bytes)) + working_bytes(key)
-
-
 def working_bytes(key: sizes.KeyCounts) -> int:
     """What a partition takes there beside the key: the witness, a, b and c, and the largest sum's memory."""
     return sizes.witness_bytes(key) + 3 * key.domain_size * sizes.SCALAR_BYTES + msm_bytes(key)

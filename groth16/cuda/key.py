@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from groth16.cuda.matrices import DeviceMatrix, upload_matrix
-from groth16.cuda.points import DevicePoints, HostPoints, upload_points
+from groth16.cuda.points import DevicePoints, HostPoints, no_points, upload_points
 from groth16.matrices import Matrices
 from groth16.zkey import Points, ProvingKey
 from kernels.cuda.ntt import Domain
@@ -61,3 +62,24 @@ def upload_key(
         a_rows=upload_matrix(matrices.a, uploader, run),
         b_rows=upload_matrix(matrices.b, uploader, run),
     )
+
+
+def with_points(key: DeviceKey, host: ProvingKey) -> DeviceKey:
+    """The key with the points that `host` has now, of those that stay in host memory."""
+    sections = key.a, key.b_g1, key.b_g2, key.c, key.h
+    return _with_sections(key, sections, (host.a, host.b_g1, host.b_g2, host.c, host.h))
+
+
+def without_points(key: DeviceKey) -> DeviceKey:
+    """The key without its points in host memory: it can stay on the device when the host drops them."""
+    sections = key.a, key.b_g1, key.b_g2, key.c, key.h
+    none = [no_points(each.points) if isinstance(each, HostPoints) else None for each in sections]
+    return _with_sections(key, sections, none)
+
+
+def _with_sections(key: DeviceKey, sections: Sequence[Section], points: Sequence[Points | None]) -> DeviceKey:
+    a, b_g1, b_g2, c, h = (
+        replace(section, points=new) if isinstance(section, HostPoints) and new is not None else section
+        for section, new in zip(sections, points, strict=True)
+    )
+    return replace(key, a=a, b_g1=b_g1, b_g2=b_g2, c=c, h=h)

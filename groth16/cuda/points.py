@@ -49,6 +49,11 @@ class HostPoints:
     piece_bytes: int = PIECE_BYTES
 
 
+def no_points(like: Points) -> Points:
+    """None of such points, and nothing of their memory."""
+    return np.empty((0, *like.shape[1:]), like.dtype)
+
+
 def upload_points(points: Points, uploader: Uploader, run: Run) -> DevicePoints:
     """Send a section's points to the device that is active, without those at infinity unless they are few."""
     finite = _finite(points, run)

@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -107,38 +108,51 @@ def computing(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     seen.clear()
 
 
-def test_a_key_is_sent_once_and_stays_while_there_is_room(caller: Caller, computing: list[Any]) -> None:
+def test_a_key_is_sent_once_and_stays_until_it_is_evicted(caller: Caller, computing: list[Any]) -> None:
     gpu = Gpu(0, caller.working_bytes + 5 * caller.key_bytes)
     for name in ("a", "b", "a"):
         caller.ask(gpu, name)
-    assert computing[0][0] is computing[2][0]
-    assert gpu.holds("a")
-    assert gpu.holds("b")
+    assert computing[0][0].h is computing[2][0].h
+    assert gpu.uploads == 2
     assert 2 * caller.key_bytes < gpu.held_bytes() < gpu.memory_bytes
+    gpu.evict("a")
+    gpu.evict("never seen")
+    gpu.free_evicted()
+    assert [gpu.holds(name) for name in ("a", "b")] == [False, True]
+    caller.ask(gpu, "a")
+    assert gpu.uploads == 3
     computing.clear()
     gpu.close()
     assert gpu.held_bytes() == 0
 
 
-def test_the_least_recently_used_key_goes_for_another(caller: Caller, computing: list[Any]) -> None:
+def test_an_evicted_key_is_gone_before_another_comes(caller: Caller, computing: list[Any]) -> None:
     gpu = Gpu(0, caller.working_bytes + 2 * caller.key_bytes)
-    for name in ("a", "b", "a", "c"):
+    for name in ("a", "b"):
         caller.ask(gpu, name)
+    gpu.evict("b")
+    caller.ask(gpu, "c")
     assert [gpu.holds(name) for name in ("a", "b", "c")] == [True, False, True]
     assert gpu.held_bytes() <= gpu.memory_bytes
-    assert len(computing) == 4
+    gpu.free_evicted()
+    assert gpu.holds("c")
+    assert len(computing) == 3
 
 
-def test_a_key_larger_than_the_device_stays_in_host_memory_until_it_is_dropped(
+def test_a_key_larger_than_the_device_stays_in_host_memory_and_is_not_kept_there(
     caller: Caller, computing: list[Any]
 ) -> None:
     gpu = Gpu(0, caller.working_bytes + caller.key_bytes - 1)
     caller.ask(gpu, "a")
     assert isinstance(computing[0][0].h, HostPoints)
-    assert gpu.holds("a")
-    gpu.drop("a")
-    gpu.drop("never seen")
-    assert not gpu.holds("a")
+    assert len(computing[0][0].h.points) == len(caller.key.h)
+    computing.clear()
+    points = weakref.ref(caller.key.h)
+    caller.key = read_proving_key(caller.key.header.path)
+    assert points() is None
+    caller.ask(gpu, "a")
+    assert len(computing[0][0].h.points) == len(caller.key.h)
+    assert gpu.uploads == 1
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -33,7 +33,8 @@ from groth16.zkey import read_header
 from kernels.cpu.ntt import domain_of
 from kernels.cuda.errors import DeviceLost, OutOfDeviceMemory
 from kernels.parallel import Run, serial
-from policy import BudgetPolicy, Device, DeviceOutOfMemory
+from policy import BudgetPolicy, Device, DeviceOutOfMemory, Displaced, EvictFromDevice, Upload
+from policy import DeviceLost as DeviceLostEvent
 from policy.codec import decode_decision, decode_event
 from tests.engine.support import CONFIG, ROOT, Hold, Rows, limits_for, run
 from tests.groth16 import oracle, proving
@@ -47,7 +48,8 @@ class FakeGpu:
 
     def __init__(self, fault: Fault = lambda _: None, is_wrong: bool = False) -> None:
         self.calls, self.closed = 0, False
-        self.dropped: list[str] = []
+        self.kept: list[str] = []  # keys
+        self.sent: list[str] = []
         self._fault, self._is_wrong = fault, is_wrong
         self._lock = threading.Lock()
 
@@ -59,6 +61,9 @@ class FakeGpu:
         with self._lock:
             self.calls += 1
             call = self.calls
+            if entry_key not in self.kept:
+                self.kept.append(entry_key)
+                self.sent.append(entry_key)
         self._fault(call)
         header = key.header
         made = synthesize(matrices, witness, header.domain_size, serial)
@@ -66,8 +71,11 @@ class FakeGpu:
         sums = multiply_all(key, witness, quotient(domain, made, serial), serial)
         return replace(sums, c=sums.a) if self._is_wrong else sums
 
-    def drop(self, entry_key: str) -> None:
-        self.dropped.append(entry_key)
+    def evict(self, entry_key: str) -> None:
+        self.kept.remove(entry_key)
+
+    def free_evicted(self) -> None:
+        pass
 
     def held_bytes(self) -> int:
         return 17
@@ -143,7 +151,7 @@ def test_a_lost_gpu_is_given_up_and_the_processors_go_on(
 
 
 def test_several_gpus_prove_side_by_side_and_one_that_is_lost_ends_nothing(
-    spec: CircuitSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spec: CircuitSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     both = threading.Barrier(2)
 
@@ -159,9 +167,26 @@ def test_several_gpus_prove_side_by_side_and_one_that_is_lost_ends_nothing(
     monkeypatch.setattr(devices, "_open", lambda name, _: found[name])
     rows = prove(spec, tmp_path, 6, 2, (replace(GPU, workers=1), replace(GPU, name="gpu1", workers=1)))
     assert states(rows) == ["succeeded"] * 6
-    assert {row["device"] for row in rows.tables["partition"]} == {"gpu0", "gpu1"}
+    assert {row["device"] for row in rows.tables["partition"]} == {"gpu1"}
     assert found["gpu0"].calls == 1
-    assert found["gpu1"].calls > 1
+    assert found["gpu1"].calls == 6
+    assert "gpu0 is given up, and others prove in its place: gpu0 failed: CUDA_ERR" in caplog.text
+    assert [type(each) for each in rows.log()].count(DeviceLostEvent) == 1
+    assert [type(each) for each in rows.log()].count(Displaced) == 1
+
+
+def test_the_last_gpu_that_is_lost_leaves_all_to_the_processors(
+    spec: CircuitSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: int) -> None:
+        raise DeviceLost("it failed: CUDA_ERROR_LAUNCH_FAILED")
+
+    monkeypatch.setattr(devices, "_open", lambda *_: FakeGpu(fail))
+    rows = prove(spec, tmp_path, 4, 2, (replace(GPU, workers=1), replace(GPU, name="gpu1", workers=1)))
+    assert states(rows) == ["succeeded"] * 4
+    assert caplog.text.count("is given up, and others prove") == 1
+    assert caplog.text.count("is given up, and the processors prove") == 1
+    assert [type(each) for each in rows.log()].count(DeviceLostEvent) == 1
 
 
 def test_out_of_device_memory_is_tried_again_with_fewer_at_once(
@@ -229,30 +254,75 @@ def test_a_wrong_witness_is_not_the_gpus_fault(
     assert "gpu0" not in caplog.text
 
 
-def test_a_key_that_is_evicted_goes_from_the_gpu_as_well(
-    spec: CircuitSpec, tmp_path: Path, install: Any
-) -> None:
-    gpu, other = install(FakeGpu()), tmp_path / "other.zkey"
-    shutil.copy(spec.zkey, other)
+@pytest.fixture
+def other(spec: CircuitSpec, tmp_path: Path) -> CircuitSpec:
+    """The same circuit by another key."""
+    shutil.copy(spec.zkey, tmp_path / "other.zkey")
+    return replace(spec, zkey=tmp_path / "other.zkey")
+
+
+def prove_in_turn(specs: list[CircuitSpec], folder: Path, gpu: Device) -> Rows:
+    rows = Rows()
 
     async def steps() -> None:
-        async with Engine(CONFIG, limits_for(spec, 1, devices=(GPU,)), None) as running:
-            for name, each in (("first", spec), ("second", replace(spec, zkey=other))):
-                await running.result(running.submit(ProofRequest(each, name, tmp_path / name)))
+        limits = limits_for(specs[0], 2, devices=(gpu,))
+        async with Engine(CONFIG, replace(limits, budget_bytes=2 * limits.budget_bytes), rows) as running:
+            for number, each in enumerate(specs):
+                await running.result(running.submit(ProofRequest(each, str(number), folder / str(number))))
 
     run(steps())
-    assert [key.split("#")[0] for key in gpu.dropped if key.startswith("srs")] == ["srs:circuit.zkey"]
+    return rows
+
+
+def test_a_key_is_sent_once_and_evicted_when_another_needs_the_room(
+    spec: CircuitSpec, other: CircuitSpec, tmp_path: Path, install: Any
+) -> None:
+    gpu, shape = install(FakeGpu()), load_shape(spec)
+    small = replace(GPU, memory_bytes=shape.device_entry_bytes * 3 // 2 + shape.device_bytes)
+    rows = prove_in_turn([spec, spec, other, other, spec], tmp_path, small)
+    assert len(gpu.sent) == 3
+    assert gpu.kept == [gpu.sent[0]] == [gpu.sent[2]]
+    decided = [decode_decision(each) for row in rows.tables["policy_event"] for each in row["decisions"]]
+    assert [each.entry.key for each in decided if isinstance(each, Upload)] == gpu.sent
+    assert [type(each) for each in decided].count(EvictFromDevice) == 2
+
+
+def test_keys_that_have_room_beside_each_other_stay(
+    spec: CircuitSpec, other: CircuitSpec, tmp_path: Path, install: Any
+) -> None:
+    gpu = install(FakeGpu())
+    prove_in_turn([spec, other, spec, other], tmp_path, GPU)
+    assert len(gpu.sent) == len(gpu.kept) == 2
+
+
+def test_a_key_that_is_evicted_from_host_memory_stays_on_the_gpu(
+    spec: CircuitSpec, other: CircuitSpec, tmp_path: Path, install: Any
+) -> None:
+    gpu, rows = install(FakeGpu()), Rows()
+
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(spec, 1, devices=(GPU,)), rows) as running:
+            for number, each in enumerate((spec, other, spec)):
+                await running.result(running.submit(ProofRequest(each, str(number), tmp_path / str(number))))
+
+    run(steps())
+    decided = [each["type"] for row in rows.tables["policy_event"] for each in row["decisions"]]
+    assert decided.count("Evict") > 1
+    assert len(gpu.sent) == 2
 
 
 def test_a_key_larger_than_the_device_leaves_its_points_in_host_memory(spec: CircuitSpec) -> None:
     header = read_header(spec.zkey)
-    resident_bytes = load_shape(replace(spec, device_memory_bytes=1 << 40)).device_bytes
-    assert resident_bytes == device_sizes.key_bytes(header) + device_sizes.working_bytes(header)
-    assert load_shape(spec).device_bytes == resident_bytes
+    for memory_bytes in (0, 1 << 40):
+        shape = load_shape(replace(spec, device_memory_bytes=memory_bytes))
+        assert shape.device_entry_bytes == device_sizes.key_bytes(header)
+        assert shape.device_bytes == device_sizes.working_bytes(header)
     large = replace(header, n_variables=1 << 26, domain_size=1 << 26)
-    all_bytes = device_sizes.proving_bytes(large, 1 << 40)
-    assert all_bytes - device_sizes.proving_bytes(large, all_bytes) == 0
-    assert all_bytes - device_sizes.proving_bytes(large, all_bytes - 1) > sizes.srs_bytes(large) * 9 // 10
+    all_bytes = device_sizes.key_bytes(large) + device_sizes.working_bytes(large)
+    assert not device_sizes.is_streamed(large, all_bytes)
+    assert device_sizes.is_streamed(large, all_bytes - 1)
+    left_bytes = device_sizes.key_bytes(large) - device_sizes.key_bytes(large, streamed=True)
+    assert left_bytes > sizes.srs_bytes(large) * 9 // 10
 
 
 def test_cancelled_on_the_gpu_a_proof_leaves_nothing(
