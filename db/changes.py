@@ -24,6 +24,11 @@ Key = tuple[Any, ...]
 Values = Mapping[str, Any]
 
 
+@cache
+def _key_names(table: Table) -> tuple[str, ...]:
+    return tuple(column.key for column in table.primary_key)
+
+
 @dataclass(slots=True)
 class Insert:
     """A new row."""
@@ -33,7 +38,7 @@ class Insert:
 
     @property
     def key(self) -> Key:
-        return tuple(self.values.get(column.key) for column in self.table.primary_key)
+        return tuple(map(self.values.get, _key_names(self.table)))
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 import csv
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,7 +72,7 @@ def _under_another_name(target: Path) -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
-Rows = Iterator[list[tuple[Any, ...]]]
+Rows = Iterator[Sequence[Sequence[Any]]]
 
 
 @contextmanager
@@ -84,12 +84,7 @@ def _rows(history: History, view: str, where: Filter) -> Iterator[tuple[list[str
     asked = joined.where(Run.state != "running", *where.of_listed_runs())
     with history.read() as session:
         result = session.connection().execution_options(yield_per=_AT_ONCE).execute(asked)
-        some = ([tuple(map(_plain, row)) for row in part] for part in result.partitions(_AT_ONCE))
-        yield list(result.keys()), some
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, int | float | str | datetime | None) else str(value)
+        yield list(result.keys()), result.partitions(_AT_ONCE)
 
 
 def _write_csv(path: Path, names: list[str], rows: Rows) -> None:
@@ -127,7 +122,13 @@ def _kind(name: str) -> str:
 
 
 def _read_as(name: str) -> Callable[[Any], Any]:
-    return _moment if _kind(name) == "moment" else lambda value: value
+    readers: dict[str, Callable[[Any], Any]] = {"moment": _moment, "text": _text}
+    return readers.get(_kind(name), lambda value: value)
+
+
+def _text(value: Any) -> str | None:
+    """PostgreSQL's ids are no text."""
+    return None if value is None else str(value)
 
 
 def _moment(value: datetime | str | None) -> datetime | None:

@@ -1,9 +1,10 @@
 """Changes as lines of text: what a spool file and an export hold, one JSON array a line."""
 
-import base64
 import json
-from collections.abc import Iterable, Iterator
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import LargeBinary, Table
@@ -20,7 +21,7 @@ def encode(change: Change) -> str:
         parts = ["insert", change.table.name, change.values]
     else:
         parts = ["update", change.table.name, change.key, change.values]
-    return json.dumps(parts, default=_encode_value, separators=(",", ":")) + "\n"
+    return _encoder().encode(parts) + "\n"
 
 
 def decode(line: str) -> Change:
@@ -44,24 +45,28 @@ def whole_lines(lines: Iterable[str]) -> Iterator[str]:
     return (line for line in lines if line.endswith("\n"))
 
 
+@cache
+def _encoder() -> json.JSONEncoder:
+    return json.JSONEncoder(default=_encode_value, separators=(",", ":"))
+
+
 def _encode_value(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
+        return b64encode(value).decode()
     raise TypeError(f"{type(value).__name__} is in no column")
 
 
 def _decoded(table: Table, values: dict[str, Any]) -> dict[str, Any]:
-    return {name: _decode_value(table, name, value) for name, value in values.items()}
+    if unknown := values.keys() - table.c.keys():
+        raise KeyError(min(unknown))
+    others = _read_otherwise(table)
+    return values | {name: read(values[name]) for name, read in others if values.get(name) is not None}
 
 
-def _decode_value(table: Table, name: str, value: Any) -> Any:
-    column = table.c[name]
-    if value is None:
-        return None
-    if isinstance(column.type, UtcDateTime):
-        return datetime.fromisoformat(value)
-    if isinstance(column.type, LargeBinary):
-        return base64.b64decode(value)
-    return value
+@cache
+def _read_otherwise(table: Table) -> list[tuple[str, Callable[[str], Any]]]:
+    """The columns that JSON has no type for, and how their values are read."""
+    moments = [(each.key, datetime.fromisoformat) for each in table.c if isinstance(each.type, UtcDateTime)]
+    return [*moments, *((each.key, b64decode) for each in table.c if isinstance(each.type, LargeBinary))]

@@ -1,4 +1,4 @@
-"""A PostgreSQL server that was reached and is silent: its host answers for it, and no other limit ends that."""
+"""A PostgreSQL server that was reached and falls silent, while its host answers for it."""
 
 import os
 import socket

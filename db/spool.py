@@ -108,7 +108,7 @@ def import_left(engine: Engine, folder: Path) -> None:
 
 
 def copy_into(engine: Engine, folder: Path) -> None:
-    """Write what is kept in `folder` to another database, and leave it there; what cannot be is passed over."""
+    """Write what `folder` keeps to another database too; what cannot be written there is passed over."""
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         for changes in _chunks(path):
             write(engine, changes, lambda *_: None)

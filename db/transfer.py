@@ -76,8 +76,10 @@ def _rows_of_run(connection: Connection, run_id: str) -> Iterator[Insert]:
 
 
 def _rows(connection: Connection, table: Table, condition: Any) -> Iterator[Insert]:
-    for row in connection.execute(select(table).where(condition)).mappings():
-        yield Insert(table, dict(row))
+    rows = connection.execute(select(table).where(condition))
+    names = list(rows.keys())
+    for row in rows:
+        yield Insert(table, dict(zip(names, row, strict=True)))
 
 
 def _refuse(change: Change, error: Exception) -> None:

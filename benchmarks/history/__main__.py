@@ -34,9 +34,12 @@ def cli() -> None:
     "--keep", type=click.Path(path_type=Path), help="SQLite file to make, or to use if it is there."
 )
 def questions(on: str, partitions: int, keep: Path | None) -> None:
-    """How long each question takes over a million partitions, and how many bytes these take."""
+    """How long each question takes over a million partitions, and how many bytes these take.
+
+    Then, unless the file is to be kept, how long it takes to copy a day of them, delete some, and vacuum.
+    """
     from benchmarks.history.generate import generate
-    from benchmarks.history.questions import ask_all
+    from benchmarks.history.questions import ask_all, copies, timed
 
     with _address(on, keep) as (url, server_pid):
         with open_history(url) as history:
@@ -47,6 +50,9 @@ def questions(on: str, partitions: int, keep: Path | None) -> None:
             each_bytes = size_bytes(history) / partitions
         print(f"{on}: {each_bytes:,.0f} bytes a partition, of {MOST_BYTES_A_PARTITION:,} allowed")
         slow = [asked for asked in ask_all(url, server_pid, print) if asked.seconds > BARS_S[on]]
+        with tempfile.TemporaryDirectory() as folder:
+            for arguments in copies(Path(folder)) if keep is None else ():
+                print(timed(arguments, url, server_pid).told())
     print(f"{on}: {len(slow)} questions took more than {BARS_S[on]:g} s")
     sys.exit(bool(slow) or each_bytes > MOST_BYTES_A_PARTITION)
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -33,7 +34,7 @@ class Asked:
 
 
 def questions(url: str) -> list[list[str]]:
-    """The commands that answer something; those that copy, delete or rewrite much are none."""
+    """The commands that answer something."""
     with open_history(url) as history:
         runs = [summary.run for summary in list_runs(history, 12)]
         newest, before = runs[0].id, next(run.id for run in runs[1:] if run.name == runs[0].name)
@@ -51,6 +52,18 @@ def questions(url: str) -> list[list[str]]:
         ["failures"],
         ["waits"],
         ["sql", f"SELECT stage, avg(seconds) FROM history_stages WHERE run_id = '{newest}' GROUP BY 1"],
+    ]
+
+
+def copies(folder: Path) -> list[list[str]]:
+    """The commands that copy, delete or rewrite much, in this order. The last leaves alone what is there."""
+    day = str(folder / "day.jsonl")
+    return [
+        ["export", day, "--since", "1d"],
+        ["export", str(folder / "day"), "--since", "1d", "--format", "csv"],
+        ["prune", "--keep", "35d"],
+        ["vacuum"],
+        ["import", day],
     ]
 
 
