@@ -9,7 +9,7 @@ from sqlalchemy import select
 from db.filters import EVERYTHING, Filter
 from db.groups import groups
 from db.history import History
-from db.models import Proof, Run
+from db.models import Partition, Proof, Run
 
 NOT_WELL = ("failed", "interrupted")
 
@@ -48,6 +48,9 @@ def failures(history: History, where: Filter = EVERYTHING, limit: int = 20) -> l
     )
     if where.circuit is not None:
         asked = asked.where(Proof.circuit == where.circuit)
+    if where.device is not None:
+        partitions = select(Partition.id).where(Partition.proof_id == Proof.id)
+        asked = asked.where(partitions.where(Partition.device == where.device).exists())
     newest = asked.order_by(Run.started_at.desc(), Proof.id.desc()).limit(limit)
     with history.read() as session:
         return [_failure(proof, started_at) for proof, started_at in session.execute(newest)]

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, and_, or_, select
 
 from db.hiding import hidden_host
-from db.models import Proof, Run, Source
+from db.log_models import Summary
+from db.models import Partition, Proof, Run, Source
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Filter:
     """What is asked about; None: everything. `since` and `until` bound the start of runs, and have a zone.
 
     `circuit`, `device` and `state` are of partitions and proofs; where runs are listed, `state` is of the run
-    and a run counts that has a proof of the circuit.
+    and a run counts that has a proof of the circuit, and a partition on the device.
     """
 
     circuit: str | None = None
@@ -49,7 +50,17 @@ class Filter:
         if self.circuit is not None:
             of_circuit = select(Proof.id).where(Proof.run_id == Run.id, Proof.circuit == self.circuit)
             conditions.append(of_circuit.exists())
+        if self.device is not None:
+            conditions.append(_proved_by(self.device))
         return conditions
+
+
+def _proved_by(device: str) -> ColumnElement[bool]:
+    """Of a run that is over its sums tell it, which are few."""
+    summed = select(Summary.run_id).where(Summary.run_id == Run.id, Summary.device == device)
+    partitions = select(Partition.id).join(Proof, Partition.proof_id == Proof.id)
+    going_on = partitions.where(Proof.run_id == Run.id, Partition.device == device)
+    return or_(summed.exists(), and_(Run.packed.is_(False), going_on.exists()))
 
 
 EVERYTHING = Filter()

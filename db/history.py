@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISDIR
 from types import TracebackType
 from typing import Self
 
@@ -99,6 +100,8 @@ def open_history(
     """
     url = parse_address(address)
     if url.drivername == "sqlite":
+        if _is_folder(url):
+            raise HistoryError(f"{shown(url)}: is a folder, expected the path of a file; {CHOOSE_ANOTHER}")
         if not create and _is_missing(url):
             raise NoHistory(f"no runs yet in {shown(url)}")
         _make_folder(url)
@@ -136,6 +139,12 @@ def _is_missing(url: URL) -> bool:
         return True
     except OSError:  # opening it will say so
         return False
+    return False
+
+
+def _is_folder(url: URL) -> bool:
+    with suppress(OSError):  # opening it will say so
+        return S_ISDIR(Path(url.database or "").stat().st_mode)
     return False
 
 

@@ -15,7 +15,7 @@ from prefect.artifacts import (
     aupdate_progress_artifact,
 )
 
-from db import History
+from db import History, HistoryError
 from flows.summary import BatchSummary, ProofSummary
 
 log = logging.getLogger("cuzk.flows")
@@ -97,5 +97,7 @@ async def _kept(artifact: Coroutine[Any, Any, object]) -> None:
     """What cannot be shown is logged: the proofs are made all the same."""
     try:
         await artifact
+    except HistoryError as error:  # the history has said more of it
+        log.warning("an artifact is missing in Prefect's UI: %s", error)
     except Exception as error:
         log.warning("an artifact is missing in Prefect's UI: %s", error, exc_info=error)

@@ -100,6 +100,8 @@ def test_runs_are_listed_and_filtered(ask: Ask) -> None:
     assert [row[2] for row in table(ask("list", "--state", "failed"))] == ["bad"]
     assert [row[2] for row in table(ask("list", "--since", "2026-03-03"))] == ["run 1"]
     assert ask("list", "--host", "nowhere").output == "no run matches\n"
+    assert ask("list", "--device", "nowhere").output == "no run matches\n"
+    assert [row[2] for row in table(ask("list", "--device", "cpu"))] == ["run 1", "run 0"]
     newest = json.loads(ask("list", "--json").output)[0]
     assert (newest["name"], newest["started_at"]) == ("run 1", "2026-03-03T12:00:00+00:00")
     assert newest["proofs_asked"] == newest["proofs_succeeded"] == 5
@@ -136,6 +138,7 @@ def test_failures_and_waits(ask: Ask) -> None:
     said = ask("failures").output
     assert ["merkle", "11", "1", "9.1 %", "0", "0"] in [cells(line) for line in said.splitlines()]
     assert "the disk is full" in said
+    assert "the disk is full" not in ask("failures", "--device", "cpu").output
     assert table(ask("waits")) == [["merkle", "memory", "10.00 s", "11", "0.909 s"]]
 
 

@@ -85,7 +85,7 @@ def test_a_truncated_history_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
-    assert_refused(tmp_path, "cannot be used as the history: unable to open database file")
+    assert_refused(tmp_path, "is a folder, expected the path of a file")
 
 
 def test_another_program_s_database_is_refused_and_left_alone(tmp_path: Path) -> None:
