@@ -20,7 +20,7 @@ class CircuitSizes(BaseModel):
     """What a proof of a circuit needs: entries once a host, and for each partition a working set.
 
     `phase1` of the `working_set` (a, b, c) is given back with the quotient. `device_memory` is what a
-    partition that proves holds on a GPU.
+    partition that proves holds on a GPU, beside the `device_srs` that stays there for all of them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -31,6 +31,7 @@ class CircuitSizes(BaseModel):
     working_set: SizeBytes
     phase1: SizeBytes
     device_memory: SizeBytes = 0
+    device_srs: SizeBytes = 0
     partitions: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 1
     priority: PriorityName = "normal"
 
@@ -44,7 +45,8 @@ class CircuitSizes(BaseModel):
         """The circuit of these sizes."""
         entries = (Entry(f"{name} SRS", self.srs), Entry(f"{name} PCE", self.pce))
         phase2_bytes = self.working_set - self.phase1
-        shape = Circuit(name, entries, self.phase1, phase2_bytes, self.device_memory)
+        on_device = Entry(f"{name} SRS", self.device_srs) if self.device_srs else None
+        shape = Circuit(name, entries, self.phase1, phase2_bytes, self.device_memory, on_device)
         return SimCircuit(shape, self.constraints, self.partitions, Priority[self.priority.upper()])
 
 

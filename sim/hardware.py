@@ -24,7 +24,7 @@ class Host(BaseModel):
     disks               entries are read from as many at a time, each at `disk_bandwidth`
     gpus                0: the processors prove
     workers             partitions that a GPU proves at once; default: gpus.gpu_workers_per_device
-    pcie_bandwidth      of each GPU
+    pcie_bandwidth      of each GPU; what GPUs keep of circuits is sent to each at this rate
     synthesis_slots     partitions that synthesize at once; default: one a core
     core_speed, gpu_speed   beside what the profile's times were measured on: 2.0 takes half the time
     """

@@ -48,8 +48,9 @@ def modelled_hosts(
 def on_host(profile: MachineProfile, host: Host) -> MachineProfile:
     """The profile's times as they are on a host: proportional to bandwidth and speed.
 
-    Loads follow the disk, what synthesis loses to its like the memory's bandwidth, synthesis and CPU work of
-    proving the cores' speed, and the rest of proving the GPU's, or the cores' where no GPU proves.
+    Loads follow the disk, uploads the host's PCIe, what synthesis loses to its like the memory's bandwidth,
+    synthesis and CPU work of proving the cores' speed, and the rest of proving the GPU's, or the cores' where
+    no GPU proves.
     """
     reference = profile.hosts[0]
     disk = _ratio(profile, host, "disk_bandwidth")
@@ -68,6 +69,7 @@ def on_host(profile: MachineProfile, host: Host) -> MachineProfile:
         "synthesis_slowdown": profile.synthesis_slowdown / bus,
         "host_before_share": before / prove,
         "host_after_share": after / prove,
+        "pcie_bytes_per_s": host.pcie_bandwidth or profile.pcie_bytes_per_s,
         "load": load,
         "synthesize": profile.synthesize.scaled(1 / core),
         "prove": profile.prove.scaled(prove),

@@ -29,6 +29,7 @@ from policy import (
     Synthesize,
     Synthesized,
     Tick,
+    Upload,
     WakeAt,
 )
 from sim.alarms import Alarm, call_in
@@ -69,6 +70,8 @@ class SimulatedMachine:
         self._devices = {
             device.name: SerialDevice(env, profile, self.send, ended) for device in policy.limits.devices
         }
+        self._pcie_bytes_per_s = profile.pcie_bytes_per_s
+        self._sent_s: dict[str, float] = {}  # by the device: when all that was to be sent there is there
         self._events: deque[Event] = deque()
         self._executing = False
         self._loads = 0
@@ -79,6 +82,7 @@ class SimulatedMachine:
         self._actions: dict[type, Callable[[Any], None]] = {
             Load: self._start_load,
             Synthesize: self._synthesize,
+            Upload: self._upload,
             Prove: self._prove,
             Stop: self._stop,
             Complete: self._end,
@@ -175,7 +179,22 @@ class SimulatedMachine:
         _, prove_s, verify_s = self._times[partition.job_id]
         proving = Proving(partition, prove_s[partition.index], verify_s[partition.index])
         self._at_work[partition] = (device, proving)
-        device.prove(proving)
+        wait_s = self._sent_s.get(start.device, 0.0) - self._env.now
+        if wait_s > 0.0:
+            call_in(self._env, wait_s, self._sent, (device, proving))
+        else:
+            device.prove(proving)
+
+    def _upload(self, upload: Upload) -> None:
+        """One after the other; whoever comes to the device meanwhile waits for it."""
+        if self._pcie_bytes_per_s is not None:
+            began_s = max(self._env.now, self._sent_s.get(upload.device, 0.0))
+            self._sent_s[upload.device] = began_s + upload.entry.size_bytes / self._pcie_bytes_per_s
+
+    def _sent(self, alarm: Alarm) -> None:
+        device, proving = alarm.subject
+        if not proving.stopped:
+            device.prove(proving)
 
     def _stop(self, stop: Stop) -> None:
         self.fail(stop.partition, "stopped")

@@ -65,7 +65,8 @@ class MachineProfile(_Model):
     Synthesis shares memory bandwidth: with n partitions at once each takes 1 + (n - 1)·`synthesis_slowdown`
     times as long. Proving has CPU work before and after a part for which it has the device to itself, however
     many workers the device has; the quotient is done after `quotient_share` of that part. `loads_at_once`
-    entries are read from disk at a time. Modelled times vary by `spread`, the relative standard deviation.
+    entries are read from disk at a time. What a device keeps of a circuit is sent at `pcie_bytes_per_s`, or
+    takes no time. Modelled times vary by `spread`, the relative standard deviation.
 
     `hosts`: the machines; none: one that is as the settings say, this one where they say nothing. The times
     were measured on the first. `about`: where they are from.
@@ -80,6 +81,7 @@ class MachineProfile(_Model):
     host_before_share: Share = 0.0
     host_after_share: Share = 0.0
     quotient_share: Share = 0.5
+    pcie_bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     spread: Annotated[float, Field(ge=0, lt=1)] = 0.0
     load: LoadModel
     synthesize: StageModel

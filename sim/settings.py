@@ -33,8 +33,8 @@ CONFIG_KEYS = (
 """The settings that the policy follows; others change nothing in a simulation."""
 WORKLOAD_KEYS = ("load", "duration", "count", "concurrency", "deadline", "poisson", "every")
 """`load` multiplies the rates of all arrivals; each may name a circuit: workload.porep-32g.poisson."""
-FIXED = ("name", "count", "pcie_bandwidth")
-"""Of a host: what it is called, what machine.hosts sets, and what no time depends on."""
+FIXED = ("name", "count")
+"""Of a host: what it is called, and what machine.hosts sets."""
 _RANGE = re.compile(r"(?P<low>[^.].*?)\.\.(?P<high>[^.].*?)(?:\.\.(?P<step>.+))?")
 
 

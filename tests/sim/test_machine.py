@@ -1,4 +1,7 @@
-"""The modelled machine against the real policy: stops, timers and loads."""
+"""The modelled machine against the real policy: stops, timers, loads and uploads."""
+
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from simpy import Environment
@@ -16,8 +19,10 @@ from policy import (
     Job,
     Limits,
     PartitionState,
+    Proved,
     Resized,
     Tick,
+    Upload,
     WakeAt,
 )
 from sim.durations import Durations
@@ -25,16 +30,17 @@ from sim.log import RunLog
 from sim.machine import SimulatedMachine
 from tests.sim.model import CIRCUIT, limits, profile
 
+KEYED = replace(CIRCUIT, device_bytes=10, device_entry=Entry("key", 100))
 LONG = Circuit("long", (Entry("long", 100),), 10, 10)
 
 
 class Stage:
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, **changes: Any) -> None:
         self.env = Environment(initial_time=0.0)
         self.policy = BudgetPolicy(limits)
         durations = Durations(profile(), {"circuit": 1, "long": 1}, seed=0)
         self.log = RunLog(self.policy)
-        self.machine = SimulatedMachine(self.env, self.policy, profile(), durations, [self.log])
+        self.machine = SimulatedMachine(self.env, self.policy, profile(**changes), durations, [self.log])
 
     def until(self, at_s: float) -> None:
         self.env.run(until=at_s)
@@ -122,3 +128,30 @@ def test_a_smaller_budget_ends_what_can_no_longer_fit() -> None:
     assert isinstance(end.value, Fail)
     assert "the budget is 110 B" in end.value.why
     assert stage.policy.reserved_bytes <= 110
+
+
+def test_who_proves_first_on_a_device_sends_the_key_and_who_comes_meanwhile_waits() -> None:
+    gpu = Device("gpu", 2, 120)
+    stage = Stage(replace(limits(8), devices=(gpu,)), pcie_bytes_per_s=50.0)
+    ends = [stage.machine.submit(Job(name, KEYED)) for name in "ab"]
+    stage.env.run(until=2.0 + 2.0 + 4.0 + 4.0 + 0.5 + 0.01)  # loads, synthesis, then 2 s for the key
+    assert all(end.triggered for end in ends)
+    proved = [entry.at_s for entry in stage.log.entries if isinstance(entry.event, Proved)]
+    assert proved[1] - proved[0] == 4.0
+    assert len(stage.answers(Upload)) == 1
+    later = stage.machine.submit(Job("c", KEYED))
+    began_s = stage.env.now
+    stage.env.run(until=later)
+    assert stage.env.now - began_s == pytest.approx(1.0 + 4.0 + 0.5)
+    assert len(stage.answers(Upload)) == 1
+
+
+def test_a_proof_that_is_stopped_while_the_key_is_sent_never_begins() -> None:
+    stage = Stage(replace(limits(8), devices=(Device("gpu", 2, 120),)), pcie_bytes_per_s=1.0)
+    end = stage.machine.submit(Job("a", KEYED))
+    stage.until(10.0)
+    stage.machine.send(Cancel("a"))
+    stage.env.run()
+    assert isinstance(end.value, Fail)
+    assert not [entry for entry in stage.log.entries if isinstance(entry.event, Proved)]
+    assert stage.policy.device_reserved_bytes("gpu") == 100
