@@ -8,7 +8,7 @@ from pathlib import Path
 from config import Config
 from db import History, interrupted_outputs, unfinished_proofs
 from engine.catalog import derived_files
-from engine.outputs import all_temporary_files, proof_folder, temporary_files
+from engine.outputs import all_temporary_files, proof_folder, temporary_files, usual_folder
 from groth16.temporary import remove_leftovers
 
 log = logging.getLogger("cuzk.engine")
@@ -23,10 +23,10 @@ def clean_up(config: Config, history: History) -> None:
     srs = config.srs
     removed = remove_leftovers(srs.param_cache)
     removed += remove_leftovers(derived_files(srs.param_cache, srs.derived_limit).folder)
-    for proof in unfinished_proofs(history, MOST_PROOFS):
+    for proof in unfinished_proofs(history, MOST_PROOFS, usual_folder):
         folder = proof_folder(proof.output, proof.name)
         removed += _removed(temporary_files(folder, proof.proof_id)) + remove_leftovers(folder)
-    for output, ended_at in interrupted_outputs(history, MOST_RUNS):
+    for output, ended_at in interrupted_outputs(history, MOST_RUNS, usual_folder):
         for folder in _last_written(output, ended_at):
             removed += _removed(all_temporary_files(folder)) + remove_leftovers(folder)
     if removed:

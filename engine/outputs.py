@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from config import home
 from engine.errors import Rejected
 from groth16.proof import Proof, write_proof, write_public
 
@@ -64,6 +65,11 @@ class Outputs:
 
     def _temporary(self, path: Path) -> Path:
         return path.with_name(f".{path.name}.{self.token}.partial")
+
+
+def usual_folder(run_id: str) -> Path:
+    """Where a run's proofs go, unless another folder is named."""
+    return home() / "proofs" / run_id
 
 
 def proof_folder(output: Path, name: str) -> Path:

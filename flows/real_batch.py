@@ -14,6 +14,7 @@ from config import Config, home
 from db import History, HistoryWriter, new_id, open_history
 from engine import CircuitSpec, Engine, RunLabels
 from engine.leftovers import clean_up
+from engine.outputs import usual_folder
 from flows.artifacts import ProgressBar, show_report
 from flows.batch import BatchParameters, batch_config
 from flows.followers import Followers
@@ -49,7 +50,7 @@ async def prove_for_real(parameters: BatchParameters) -> BatchSummary:
     run_id = new_id()
     with _history(opened.config) as (history, writer), _logs(opened.config, run_id) as log:
         clean_up(opened.config, history)
-        output = (parameters.output or home() / "proofs" / run_id).absolute()
+        output = (parameters.output or usual_folder(run_id)).absolute()
         summary = BatchSummary(run_id, history.address, output, log, flow_run.ui_url, parameters.count)
         requests = Requests(parameters, opened.circuit, output)
         proofs = await _prove(opened, summary, requests, writer)

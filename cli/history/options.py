@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.options import look_for_garbage_again
+from cli.options import look_for_garbage_again, say
+from engine.words import telling
 
 if TYPE_CHECKING:
     from db import History
@@ -97,5 +98,5 @@ def opened(place: Place) -> Iterator[History]:
     except NoHistory as error:
         raise NoHistory(f"{error}; {FIRST_RUN}") from error
     look_for_garbage_again()
-    with history:
+    with history, telling(say, lambda: f"at work on {history.address}"):
         yield history

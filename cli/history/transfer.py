@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.history.options import filters, opened
-from cli.options import look_for_garbage_again, program
+from cli.options import look_for_garbage_again, program, say
+from engine.words import telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,8 +55,9 @@ def import_(place: Place, sources: tuple[str, ...]) -> None:
     """
     from db import open_history, write_rows
 
-    with open_history(place.url, spool=place.spool) as history:
-        look_for_garbage_again()
+    opened_or_made = open_history(place.url, spool=place.spool)
+    look_for_garbage_again()
+    with opened_or_made as history, telling(say, lambda: f"at work on {history.address}"):
         for source in sources:
             runs = write_rows(history, rows_of(source))
             print(f"{source}: {runs} runs, now in {history.address}; list them: {program()} history")

@@ -8,12 +8,20 @@ import pytest
 
 from config import Config, SrsConfig
 from db import Proof, Run, open_history
+from db.hiding import Kind
 from db.models import State
 from db.process import host_name
 from engine.leftovers import clean_up
 from engine.outputs import Outputs, proof_folder
 from groth16.temporary import create
 from tests.engine.test_outputs import some_proof
+
+
+@pytest.fixture(params=[False, True], ids=["paths", "digests"])
+def hide(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Kind, ...]:
+    """What is hidden in the history."""
+    monkeypatch.setenv("CUZK_HOME", str(tmp_path))
+    return ("paths", "hosts") if request.param else ()
 
 
 def half_written(output: Path, proof: Proof) -> None:
@@ -24,14 +32,14 @@ def half_written(output: Path, proof: Proof) -> None:
 
 
 def test_leftovers_of_killed_runs_are_removed_and_told(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, hide: tuple[Kind, ...]
 ) -> None:
     params, output = tmp_path / "params", tmp_path / "proofs"
     (params / "derived").mkdir(parents=True)
     for name in (".key.zkey.12.tmp", "derived/.x.matrices-2.34.tmp"):
         (params / name).touch()
     config = Config(srs=SrsConfig(param_cache=params))
-    with open_history(tmp_path / "history.db") as history, history.writer() as writer:
+    with open_history(tmp_path / "history.db", hide=hide) as history, history.writer() as writer:
         states: list[tuple[str, State]] = [("killed", "interrupted"), ("living", "running")]
         for run_id, state in states:
             run = Run(
