@@ -1,31 +1,67 @@
-"""A device that does one thing at a time, and the work of a partition that proves on it."""
+"""Devices that prove: those that do one thing at a time, and the processors, which do all at once."""
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from simpy import Environment
 
-from policy import PartitionId, Proved, QuotientDone, Verified
+from policy import Measured, PartitionId, Proved, QuotientDone, Verified
 from policy.events import Event
 from sim.alarms import Alarm, call_in
 from sim.profile import MachineProfile
+from sim.shared import Piece, SharedWork
 
 
 class Proving:
     """A partition from its `Prove` to its check. Once it is stopped nothing is said of it any more."""
 
-    __slots__ = ("partition", "prove_s", "proved", "stopped", "verify_s")
+    __slots__ = ("partition", "prove_s", "proved", "stopped", "verify_s", "working_bytes")
 
-    def __init__(self, partition: PartitionId, prove_s: float, verify_s: float) -> None:
+    def __init__(
+        self, partition: PartitionId, prove_s: float, verify_s: float, working_bytes: int | None = None
+    ) -> None:
+        """`working_bytes`: what its working set will be found to take, where that is found."""
         self.partition = partition
+        self.working_bytes = working_bytes
         self.prove_s = prove_s
         self.verify_s = verify_s
         self.stopped = False
         self.proved = False  # and only checked from now on
 
 
-class SerialDevice:
+class ProvingDevice(Protocol):
+    """Takes a partition's proving from its `Prove` on and sends what comes of it."""
+
+    busy_s: float
+
+    def prove(self, proving: Proving) -> None: ...
+    def stop(self, proving: Proving) -> None: ...
+
+
+class Checks:
+    """What is common to all devices: proofs are told of, checked, and told of again."""
+
+    def __init__(
+        self, env: Environment, send: Callable[[Event], None], ended: Callable[[PartitionId], Any]
+    ) -> None:
+        """`ended` is called with the partition before its `Verified` is sent."""
+        self._env, self._send, self._ended = env, send, ended
+        self.busy_s = 0.0
+
+    def _proved(self, proving: Proving) -> None:
+        proving.proved = True
+        call_in(self._env, proving.verify_s, self._verified, proving)
+        self._send(Proved(proving.partition))
+
+    def _verified(self, alarm: Alarm) -> None:
+        proving = alarm.subject
+        if not proving.stopped:
+            self._ended(proving.partition)
+            self._send(Verified(proving.partition))
+
+
+class SerialDevice(Checks):
     """Host work before, the part for which a partition has the device to itself, host work after, the check.
 
     However many workers a device has, only the host parts overlap. First come first served.
@@ -37,9 +73,10 @@ class SerialDevice:
         profile: MachineProfile,
         send: Callable[[Event], None],
         ended: Callable[[PartitionId], Any],
+        synthesis: SharedWork,
     ) -> None:
-        """`ended` is called with the partition before its `Verified` is sent."""
-        self._env, self._send, self._ended = env, send, ended
+        super().__init__(env, send, ended)
+        self._synthesis, self._slowdown = synthesis, profile.host_slowdown
         self._before, self._after = profile.host_before_share, profile.host_after_share
         device_share = 1 - self._before - self._after
         self._to_quotient = device_share * profile.quotient_share
@@ -47,11 +84,10 @@ class SerialDevice:
         self._waiting: deque[Proving] = deque()
         self._busy: Proving | None = None
         self._entered_s = 0.0
-        self.busy_s = 0.0  # of those that have left
 
     def prove(self, proving: Proving) -> None:
         if self._before:
-            call_in(self._env, proving.prove_s * self._before, self._host_is_ready, proving)
+            call_in(self._env, self._host_s(proving.prove_s * self._before), self._host_is_ready, proving)
         else:
             self._arrive(proving)
 
@@ -89,9 +125,9 @@ class SerialDevice:
             return
         self._next()
         if self._after:
-            call_in(self._env, proving.prove_s * self._after, self._proved, proving)
+            call_in(self._env, self._host_s(proving.prove_s * self._after), self._host_is_done, proving)
         else:
-            self._proved(alarm)
+            self._proved(proving)
 
     def _next(self) -> None:
         self.busy_s += self._env.now - self._entered_s
@@ -99,15 +135,56 @@ class SerialDevice:
         if self._waiting:
             self._enter(self._waiting.popleft())
 
-    def _proved(self, alarm: Alarm) -> None:
-        proving = alarm.subject
-        if not proving.stopped:
-            proving.proved = True
-            call_in(self._env, proving.verify_s, self._verified, proving)
-            self._send(Proved(proving.partition))
+    def _host_is_done(self, alarm: Alarm) -> None:
+        if not alarm.subject.stopped:
+            self._proved(alarm.subject)
 
-    def _verified(self, alarm: Alarm) -> None:
-        proving = alarm.subject
-        if not proving.stopped:
-            self._ended(proving.partition)
-            self._send(Verified(proving.partition))
+    def _host_s(self, seconds: float) -> float:
+        """By what synthesizes when it begins, since it does not last long."""
+        return seconds * (1 + self._synthesis.running * self._slowdown) if self._slowdown else seconds
+
+
+class Processors(Checks):
+    """Partitions that prove share the cores with each other and with synthesis."""
+
+    def __init__(
+        self,
+        env: Environment,
+        profile: MachineProfile,
+        send: Callable[[Event], None],
+        ended: Callable[[PartitionId], Any],
+        work: SharedWork,
+    ) -> None:
+        super().__init__(env, send, ended)
+        self._quotient_share, self._work = profile.quotient_share, work
+        self._pieces: dict[Proving, Piece] = {}
+        self._since_s = 0.0
+
+    def prove(self, proving: Proving) -> None:
+        if not self._pieces:
+            self._since_s = self._env.now
+        self._pieces[proving] = self._work.begin(
+            proving.prove_s * self._quotient_share, self._quotient, proving
+        )
+
+    def stop(self, proving: Proving) -> None:
+        proving.stopped = True
+        if proving in self._pieces:
+            self._work.abandon(self._pieces[proving])
+            self._leave(proving)
+
+    def _quotient(self, proving: Proving) -> None:
+        rest_s = proving.prove_s * (1 - self._quotient_share)
+        self._pieces[proving] = self._work.begin(rest_s, self._done, proving)
+        self._send(QuotientDone(proving.partition))
+
+    def _done(self, proving: Proving) -> None:
+        self._leave(proving)
+        if proving.working_bytes is not None:
+            self._send(Measured(proving.partition, proving.working_bytes))
+        self._proved(proving)
+
+    def _leave(self, proving: Proving) -> None:
+        del self._pieces[proving]
+        if not self._pieces:
+            self.busy_s += self._env.now - self._since_s

@@ -13,11 +13,12 @@ QUANTILES = 1_000
 
 
 class JobTimes(NamedTuple):
-    """Seconds of each stage, by the partition's index."""
+    """Seconds of each stage by the partition's index, and what a working set really takes, if known."""
 
     synthesize_s: list[float]
     prove_s: list[float]
     verify_s: list[float]
+    working_bytes: int | None
 
 
 class Durations:
@@ -37,8 +38,9 @@ class Durations:
         """Of the next proof of its circuit."""
         streams = self._streams.get(job.circuit.name) or self._open(job.circuit)
         synthesize, prove, verify = streams
-        count = job.partitions
-        return JobTimes(synthesize.take(count), prove.take(count), verify.take(count))
+        count, observed = job.partitions, self._profile.circuits.get(job.circuit.name)
+        working_bytes = None if observed is None else observed.working_bytes
+        return JobTimes(synthesize.take(count), prove.take(count), verify.take(count), working_bytes)
 
     def load_s(self, entry: Entry, circuit: Circuit, number: int) -> float:
         """Of the `number`-th load of a run. An entry has its share, by size, of its circuit's loads."""

@@ -11,6 +11,7 @@ from policy import (
     Circuit,
     Complete,
     Decision,
+    Device,
     DeviceLost,
     Displaced,
     Entry,
@@ -33,7 +34,8 @@ from policy import (
     WakeAt,
 )
 from sim.alarms import Alarm, call_in
-from sim.device import Proving, SerialDevice
+from sim.contention import synthesis_stretch
+from sim.device import Processors, Proving, ProvingDevice, SerialDevice
 from sim.durations import Durations, JobTimes
 from sim.profile import MachineProfile
 from sim.shared import Piece, SharedWork
@@ -60,16 +62,13 @@ class SimulatedMachine:
         durations: Durations,
         watches: Sequence[Watch] = (),
     ) -> None:
-        self._env, self._durations = env, durations
+        self._env, self._profile, self._durations = env, profile, durations
         self._policy: Policy | Halted = policy
-        self._watches = tuple(watches)
+        self._watches = [*watches]
         self._disk = Resource(env, profile.loads_at_once)
-        self._synthesis = SharedWork(env, profile.synthesis_slowdown)
-        self._at_work: dict[PartitionId, Piece | tuple[SerialDevice, Proving]] = {}
-        ended = self._at_work.__delitem__
-        self._devices = {
-            device.name: SerialDevice(env, profile, self.send, ended) for device in policy.limits.devices
-        }
+        self._synthesis = SharedWork(env, synthesis_stretch(profile.synthesis_slowdown, profile.cores))
+        self._at_work: dict[PartitionId, Piece | tuple[ProvingDevice, Proving]] = {}
+        self._devices = {device.name: self._device(device, profile) for device in policy.limits.devices}
         self._pcie_bytes_per_s = profile.pcie_bytes_per_s
         self._sent_s: dict[str, float] = {}  # by the device: when all that was to be sent there is there
         self._events: deque[Event] = deque()
@@ -90,6 +89,27 @@ class SimulatedMachine:
             Reject: self._end,
             WakeAt: self._set_timer,
         }
+
+    def _device(self, device: Device, profile: MachineProfile) -> ProvingDevice:
+        ended = self._at_work.__delitem__
+        if device.memory_bytes is not None or profile.cores is None:
+            return SerialDevice(self._env, profile, self.send, ended, self._synthesis)
+        work = SharedWork(self._env, profile.cores.proving_stretch, by_size=True)
+        work.beside(self._synthesis)
+        return Processors(self._env, profile, self.send, ended, work)
+
+    def watch(self, watch: Watch) -> None:
+        """Call it from now on."""
+        self._watches.append(watch)
+
+    @property
+    def synthesized_s(self) -> float:
+        """A clock of synthesis: what a partition that had run from the start would have done by now."""
+        return self._synthesis.done_s
+
+    def synthesis_s(self, partition: PartitionId) -> float:
+        """How long the partition's synthesis takes alone."""
+        return self._times[partition.job_id].synthesize_s[partition.index]
 
     def submit(self, job: Job) -> Signal:
         """Hand in a job; the signal fires with the decision that ends it."""
@@ -135,7 +155,7 @@ class SimulatedMachine:
 
     def halt(self) -> None:
         """The process dies: nothing is told or done any more."""
-        self._policy, self._watches = Halted(), ()
+        self._policy, self._watches = Halted(), []
         self._events.clear()
 
     @property
@@ -163,7 +183,9 @@ class SimulatedMachine:
         with self._disk.request() as turn:
             yield turn
             yield self._env.timeout(seconds)
-        self.send(Loaded(entry.key))
+        times = self._profile.circuits.get(self._loaders[entry.key].name)
+        share = 1.0 if times is None else times.loaded_share
+        self.send(Loaded(entry.key, None if share == 1 else int(entry.size_bytes * share)))
 
     def _synthesize(self, start: Synthesize) -> None:
         partition = start.partition
@@ -176,8 +198,8 @@ class SimulatedMachine:
 
     def _prove(self, start: Prove) -> None:
         partition, device = start.partition, self._devices[start.device]
-        _, prove_s, verify_s = self._times[partition.job_id]
-        proving = Proving(partition, prove_s[partition.index], verify_s[partition.index])
+        _, prove_s, verify_s, working_bytes = self._times[partition.job_id]
+        proving = Proving(partition, prove_s[partition.index], verify_s[partition.index], working_bytes)
         self._at_work[partition] = (device, proving)
         wait_s = self._sent_s.get(start.device, 0.0) - self._env.now
         if wait_s > 0.0:

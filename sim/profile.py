@@ -6,8 +6,10 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from config import nearest
+from sim.contention import Cores
 from sim.errors import SimError
 from sim.hardware import Host, Prices
+from sim.quantities import SizeBytes
 from sim.toml_files import read_toml, validated
 
 Stage = Literal["load", "synthesize", "prove", "verify"]
@@ -42,13 +44,32 @@ class LoadModel(_Model):
     bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
+class MemoryModel(_Model):
+    """What a process holds beside entries and whole working sets.
+
+    base                 of the process itself
+    at_start_share       of a working set when its synthesis begins; it grows evenly to the whole
+    prove_scratch_share  of a working set, beside it, while its partition proves
+    """
+
+    base: SizeBytes = 0
+    at_start_share: Share = 1.0
+    prove_scratch_share: Seconds = 0.0
+
+
 class ObservedTimes(_Model):
-    """Seconds that real partitions of one circuit took, as if each had run alone; drawn from at random."""
+    """Seconds that real partitions of one circuit took, as if each had run alone; drawn from at random.
+
+    `working_bytes`: the most that a working set really took, and `loaded_share` of what is reserved for its
+    entries those do; None and 1: what the circuit says.
+    """
 
     synthesize_s: Samples
     prove_s: Samples
     verify_s: Samples
     load_s: Samples | None = None  # of all entries of the circuit together
+    working_bytes: Annotated[int, Field(ge=0)] | None = None
+    loaded_share: Annotated[float, Field(ge=0, le=1)] = 1.0
 
     def scaled(self, **factors: float) -> "ObservedTimes":
         """The times of each stage, `factors` times as long."""
@@ -64,9 +85,11 @@ class MachineProfile(_Model):
 
     Synthesis shares memory bandwidth: with n partitions at once each takes 1 + (n - 1)·`synthesis_slowdown`
     times as long. Proving has CPU work before and after a part for which it has the device to itself, however
-    many workers the device has; the quotient is done after `quotient_share` of that part. `loads_at_once`
-    entries are read from disk at a time. What a device keeps of a circuit is sent at `pcie_bytes_per_s`, or
-    takes no time. Modelled times vary by `spread`, the relative standard deviation.
+    many workers the device has; the quotient is done after `quotient_share` of that part. Each partition that
+    synthesizes meanwhile makes that CPU work longer by `host_slowdown` of it. Where processors prove, `cores`
+    says what partitions take of them, and nobody has the device to himself. `loads_at_once` entries are read
+    from disk at a time. What a device keeps of a circuit is sent at `pcie_bytes_per_s`, or takes no time.
+    Modelled times vary by `spread`, the relative standard deviation.
 
     `hosts`: the machines; none: one that is as the settings say, this one where they say nothing. The times
     were measured on the first. `about`: where they are from.
@@ -80,6 +103,7 @@ class MachineProfile(_Model):
     synthesis_slowdown: Seconds = 0.0
     host_before_share: Share = 0.0
     host_after_share: Share = 0.0
+    host_slowdown: Seconds = 0.0
     quotient_share: Share = 0.5
     pcie_bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     spread: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -87,7 +111,15 @@ class MachineProfile(_Model):
     synthesize: StageModel
     prove: StageModel
     verify: StageModel
+    memory: MemoryModel = MemoryModel()
+    cores: Cores | None = None
     circuits: dict[str, ObservedTimes] = {}
+
+    @property
+    def measured_bytes(self) -> dict[str, int]:
+        """What working sets were seen to take, by circuit."""
+        known = {name: times.working_bytes for name, times in self.circuits.items()}
+        return {name: size_bytes for name, size_bytes in known.items() if size_bytes is not None}
 
     @model_validator(mode="after")
     def _shares_leave_room(self) -> Self:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Annotated
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import BeforeValidator, PlainSerializer, SerializationInfo, ValidationInfo
 
 from config import ConfigError, parse_duration, parse_size
 
@@ -53,6 +53,15 @@ IN_A_FILE = {"in a file": True}
 """The context in which pydantic reads what people wrote; else numbers are bytes and seconds, as in a dump."""
 
 
+def _unit(suffix: str) -> PlainSerializer:
+    """In a file a number is written with its unit, as it is read."""
+
+    def write(value: float, info: SerializationInfo) -> object:
+        return value if info.context is None else f"{value:.15g}{suffix}"
+
+    return PlainSerializer(write)
+
+
 def _from(read: Callable[[object], float]) -> BeforeValidator:
     def check(value: object, info: ValidationInfo) -> object:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -61,7 +70,7 @@ def _from(read: Callable[[object], float]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-SizeBytes = Annotated[int, _from(size)]
-BytesPerSecond = Annotated[float, _from(bandwidth)]
-DurationS = Annotated[float, _from(duration)]
+SizeBytes = Annotated[int, _from(size), _unit("B")]
+BytesPerSecond = Annotated[float, _from(bandwidth), _unit("B/s")]
+DurationS = Annotated[float, _from(duration), _unit("s")]
 PerSecond = Annotated[float, _from(rate)]

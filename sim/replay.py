@@ -31,6 +31,8 @@ class RecordedRun:
     limits: Limits
     policy: str
     log: tuple[Recorded, ...]
+    peak_rss_bytes: int | None = None
+    peak_reserved_bytes: int | None = None
 
 
 def read_recorded(history: History, run_id: str) -> RecordedRun:
@@ -44,7 +46,9 @@ def read_recorded(history: History, run_id: str) -> RecordedRun:
         for row in rows
     ]
     policy = str((detail.config or {}).get("policy", BUDGET))
-    return RecordedRun(run_id, decode_limits(detail.run.policy_limits), policy, tuple(log))
+    run = detail.run
+    limits = decode_limits(detail.run.policy_limits)
+    return RecordedRun(run_id, limits, policy, tuple(log), run.peak_rss_bytes, run.peak_reserved_bytes)
 
 
 def replay(

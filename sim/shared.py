@@ -7,29 +7,38 @@ from typing import Any
 from simpy import Environment
 
 from sim.alarms import Alarm, call_in
+from sim.contention import Stretch
 
 
 class Piece:
     """Work under way: what to call when it is done, None once nobody wants it any more."""
 
-    __slots__ = ("done", "subject")
+    __slots__ = ("done", "subject", "weight")
 
-    def __init__(self, done: Callable[[Any], None], subject: Any) -> None:
+    def __init__(self, done: Callable[[Any], None], subject: Any, weight: float) -> None:
         self.done: Callable[[Any], None] | None = done
         self.subject = subject
+        self.weight = weight
 
 
 class SharedWork:
-    """Each of n pieces of work proceeds at 1 / (1 + (n - 1)·slowdown) of its speed when alone.
+    """Each piece of work proceeds at 1 / stretch of its speed when alone.
 
     As in processor sharing, all speeds change whenever a piece begins or ends. They are always equal, so one
     clock of the work done tells for all: a piece that begins when it shows v ends when it shows v + alone_s
     (virtual time: Parekh and Gallager, A Generalized Processor Sharing Approach to Flow Control, 1993).
+
+    `by_size`: each is given time in proportion to what it takes, as where all take the same number of steps
+    and their steps take turns. Then the clock shows shares of a piece, and those end together that begin so.
     """
 
-    def __init__(self, env: Environment, slowdown: float) -> None:
+    def __init__(self, env: Environment, stretch: Stretch, by_size: bool = False) -> None:
+        """`stretch` of how many pieces are at work here and beside it (see `beside`)."""
         self._env = env
-        self._slowdown = slowdown
+        self._stretch_of = stretch
+        self._by_size = by_size
+        self._weights = 0.0
+        self._beside: SharedWork | None = None
         self._ends: list[tuple[float, int, Piece]] = []  # a heap, by the work done
         self._begun = 0
         self._running = 0
@@ -39,12 +48,27 @@ class SharedWork:
         self._alarm: Alarm | None = None  # only the latest counts
         self._ringing = False
 
+    def beside(self, other: "SharedWork") -> None:
+        """The two slow each other down."""
+        self._beside, other._beside = other, self
+
+    @property
+    def running(self) -> int:
+        """Pieces at work."""
+        return self._running
+
+    @property
+    def done_s(self) -> float:
+        """What a piece that had run from the start would have done by now."""
+        return self._done_s + (self._env.now - self._as_of_s) / self._stretch
+
     def begin(self, alone_s: float, done: Callable[[Any], None], subject: Any) -> Piece:
         """Call `done(subject)` when work that takes `alone_s` alone is done."""
-        self._proceed(1)
+        weight = alone_s if self._by_size and alone_s > 0 else 1.0
+        self._proceed(1, weight)
         self._begun += 1
-        piece = Piece(done, subject)
-        heappush(self._ends, (self._done_s + alone_s, self._begun, piece))
+        piece = Piece(done, subject, weight)
+        heappush(self._ends, (self._done_s + alone_s / weight, self._begun, piece))
         if not self._ringing:
             self._set_alarm()
         return piece
@@ -52,20 +76,37 @@ class SharedWork:
     def abandon(self, piece: Piece) -> None:
         """The work of `begin` ends here."""
         piece.done = None
-        self._proceed(-1)
+        self._proceed(-1, -piece.weight)
         if not self._ringing:
             self._set_alarm()
 
-    def _proceed(self, more: int) -> None:
+    def _proceed(self, more: int, weight: float = 0.0) -> None:
         """Up to now as before; from now on with so many more at once."""
         now_s = self._env.now
         self._done_s += (now_s - self._as_of_s) / self._stretch
         self._as_of_s = now_s
-        self._running += more
-        if self._running > 1:
-            self._stretch = 1 + (self._running - 1) * self._slowdown
+        if more:
+            self._running += more
+            self._weights += weight
+            other = self._beside
+            self._set_stretch(0 if other is None else other._running)
+            if other is not None:
+                other._neighbours_changed(self._running)
+
+    def _set_stretch(self, others: int) -> None:
+        running = self._running
+        if not running:
+            self._stretch, self._weights = 1.0, 0.0  # what is left of the sum is rounding
+        elif self._by_size:
+            self._stretch = self._stretch_of(running, others) * self._weights / running
         else:
-            self._stretch = 1.0
+            self._stretch = self._stretch_of(running, others)
+
+    def _neighbours_changed(self, others: int) -> None:
+        self._proceed(0)
+        self._set_stretch(others)
+        if not self._ringing:
+            self._set_alarm()
 
     def _set_alarm(self) -> None:
         """To the end of the first piece that is still wanted."""
@@ -87,7 +128,7 @@ class SharedWork:
         while self._ends and self._ends[0][0] <= self._done_s:
             _, _, piece = heappop(self._ends)
             if piece.done is not None:
-                self._proceed(-1)
+                self._proceed(-1, -piece.weight)
                 piece.done(piece.subject)
         self._ringing = False
         self._set_alarm()

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from simpy import Environment
 
 from sim.alarms import call_in
+from sim.contention import synthesis_stretch
 from sim.shared import SharedWork
 
 starts_and_sizes = st.lists(st.tuples(st.floats(0, 10), st.floats(0.01, 10)), min_size=1, max_size=8)
@@ -14,7 +15,7 @@ starts_and_sizes = st.lists(st.tuples(st.floats(0, 10), st.floats(0.01, 10)), mi
 def ends(slowdown: float, work: list[tuple[float, float]]) -> list[float]:
     """When each piece (start, seconds alone) is done."""
     env = Environment(initial_time=0.0)
-    shared = SharedWork(env, slowdown)
+    shared = SharedWork(env, synthesis_stretch(slowdown, None))
     done_s = [0.0] * len(work)
 
     def done(number: int) -> None:
@@ -48,7 +49,7 @@ def test_one_at_a_time_in_effect_is_never_idle_and_never_faster(work: list[tuple
 
 def test_abandoned_work_slows_nobody_any_more() -> None:
     env = Environment(initial_time=0.0)
-    shared = SharedWork(env, 1.0)
+    shared = SharedWork(env, synthesis_stretch(1.0, None))
     finished: list[tuple[str, float]] = []
     pieces = {
         name: shared.begin(2.0, lambda name: finished.append((name, env.now)), name)
@@ -63,7 +64,7 @@ def test_abandoned_work_slows_nobody_any_more() -> None:
 def test_the_end_of_one_may_begin_and_abandon_others() -> None:
     """first ends at 3 s, as do the other two that began with it; it drops one of them and begins another."""
     env = Environment(initial_time=0.0)
-    shared = SharedWork(env, 1.0)
+    shared = SharedWork(env, synthesis_stretch(1.0, None))
     finished: list[tuple[str, float]] = []
 
     def done(name: str) -> None:

@@ -1,0 +1,1 @@
+"""How fast the simulator is and how near to what is real: `python -m benchmarks.sim --help`."""

@@ -1,0 +1,188 @@
+"""A machine's profile learned from recorded runs: times alone, how stages slow each other down, memory."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, pvariance
+
+from sim.alone import Samples, proving_alone, synthesis_alone
+from sim.contention import Cores
+from sim.predict import simulate_requests
+from sim.profile import MachineProfile, MemoryModel, ObservedTimes
+from sim.replay import RecordedRun
+from sim.requests import requests_of
+from sim.spans import Stages, stages_of
+
+FEW = 10
+SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
+"""Of the pool's threads that a partition keeps busy alone, among which the best is looked for."""
+CLEARLY = 0.9
+"""Of the misfit with all threads busy, below which another share is believed."""
+OUTLIER = 5.0  # times the median: the machine slept
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The profile, and a line for each thing that it rests on little for."""
+
+    profile: MachineProfile
+    thin: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Times:
+    """What was found under one assumption about cores; `misfit` is the share of all time it leaves open."""
+
+    cores: Cores | None
+    synthesize: Samples
+    prove: Samples
+    misfit: float
+
+
+def calibrate(
+    runs: Sequence[RecordedRun], base: MachineProfile, name: str, cores: Cores | None = None
+) -> Learned:
+    """`base` gives what the runs do not tell: times of other circuits, hosts and prices.
+
+    `cores`: the machine's and the pools' threads, where processors proved; how busy partitions keep them is
+    found. Raises SimError for a run that is no example, such as one in which a proof failed.
+    """
+    requests = [requests_of(run.log, run.run_id) for run in runs]
+    stages = [stages_of(run.log) for run in runs]
+    times = _best(stages, base.synthesis_slowdown, cores)
+    circuits = _circuits(stages, times)
+    profile = base.model_copy(
+        update={
+            "name": name,
+            "about": f"learned from {len(runs)} run{'s' * (len(runs) > 1)} of this machine",
+            "cores": times.cores,
+            "host_before_share": 0.0 if cores else base.host_before_share,
+            "host_after_share": 0.0 if cores else base.host_after_share,
+            "quotient_share": _quotient_share(stages) if cores else base.quotient_share,
+            "memory": MemoryModel(),
+            "circuits": {**base.circuits, **circuits},
+        }
+    )
+    rss = [
+        run.peak_rss_bytes - simulate_requests(asked, run.limits, profile, policy=run.policy).peak_rss_bytes
+        for run, asked in zip(runs, requests, strict=True)
+        if run.peak_rss_bytes is not None
+    ]
+    if rss:
+        profile = profile.model_copy(update={"memory": MemoryModel(base=max(0, round(median(rss))))})
+    return Learned(profile, tuple(_thin(stages, profile)))
+
+
+def _best(stages: Sequence[Stages], slowdown: float, cores: Cores | None) -> _Times:
+    if cores is None:
+        return _found(stages, slowdown, None)
+    found = []
+    for share in SHARES:
+        choice = cores.model_copy(update={"proving_cores": share * cores.proving_threads})
+        found.append(_found(stages, slowdown, choice))
+    best = min(found, key=lambda each: each.misfit)
+    return best if best.misfit < CLEARLY * found[0].misfit else found[0]
+
+
+def _found(stages: Sequence[Stages], slowdown: float, cores: Cores | None) -> _Times:
+    synthesize = _together([synthesis_alone(each, slowdown, cores) for each in stages])
+    prove = proving_alone(stages, cores)
+    misfit = sum(map(_misfit_s2, [*synthesize.values(), *prove.values()]))
+    total_s = sum(sum(each) for each in [*synthesize.values(), *prove.values()])
+    return _Times(cores, synthesize, prove, misfit / (total_s or 1.0))
+
+
+def _misfit_s2(samples: Sequence[float]) -> float:
+    """Variance relative to the mean, weighted by all the time, so that a long stage counts for more."""
+    mean = fmean(samples)
+    return len(samples) * pvariance(samples) / mean if mean > 0 else 0.0
+
+
+def _together(runs: Sequence[Samples]) -> Samples:
+    joined: Samples = defaultdict(list)
+    for samples in runs:
+        for name, seconds in samples.items():
+            joined[name] += seconds
+    return dict(joined)
+
+
+def _circuits(stages: Sequence[Stages], times: _Times) -> dict[str, ObservedTimes]:
+    verify = _together([_verify(each) for each in stages])
+    loads = _together([_loads(each) for each in stages])
+    found = {}
+    for name in times.synthesize.keys() & times.prove.keys() & verify.keys():
+        measured = [size for each in stages for size in each.measured_bytes.get(name, ())]
+        shares = [share for each in stages for share in each.loaded_shares.get(name, ())]
+        found[name] = ObservedTimes(
+            synthesize_s=_usual(times.synthesize[name]),
+            prove_s=_usual(times.prove[name]),
+            verify_s=_usual(verify[name]),
+            load_s=_usual(loads[name]) if name in loads else None,
+            working_bytes=max(measured, default=None),
+            loaded_share=min(1.0, fmean(shares)) if shares else 1.0,
+        )
+    return dict(sorted(found.items()))
+
+
+def _verify(stages: Stages) -> Samples:
+    samples: Samples = defaultdict(list)
+    for span in stages.spans:
+        if span.kind == "verify":
+            samples[span.circuit].append(span.seconds)
+    return samples
+
+
+def _loads(stages: Stages) -> Samples:
+    """Of all entries of a circuit together: each time from the first that begins to the last that ends."""
+    samples: Samples = defaultdict(list)
+    until_s: dict[str, float] = {}
+    for span in sorted(stages.spans, key=lambda span: span.began_s):
+        if span.kind != "load":
+            continue
+        if span.began_s > until_s.get(span.circuit, float("-inf")):
+            samples[span.circuit].append(0.0)
+            until_s[span.circuit] = span.began_s
+        longer_s = max(0.0, span.ended_s - until_s[span.circuit])
+        samples[span.circuit][-1] += longer_s
+        until_s[span.circuit] += longer_s
+    return samples
+
+
+def _usual(samples: Sequence[float]) -> tuple[float, ...]:
+    """Without outliers, in order of size."""
+    limit = OUTLIER * median(samples)
+    return tuple(sorted(round(sample, 6) for sample in samples if sample <= limit))
+
+
+def _quotient_share(stages: Sequence[Stages]) -> float:
+    """Where they share a device evenly; on one that they take in turn, waits would count as part of it."""
+    shares = [share for each in stages for share in each.quotient_shares]
+    return round(median(shares), 3) if shares else MachineProfile.model_fields["quotient_share"].default
+
+
+def _thin(stages: Sequence[Stages], profile: MachineProfile) -> list[str]:
+    lines = []
+    for name in sorted({name for each in stages for name in each.circuits}):
+        times = profile.circuits.get(name)
+        if times is None:
+            lines.append(
+                f"{name}: some stage was never seen to end, so its times are not known; prove more of it"
+            )
+            continue
+        for stage in ("synthesize", "prove", "verify", "load"):
+            count = len(getattr(times, f"{stage}_s") or ())
+            if count < (FEW if stage != "load" else 2):
+                times_text = "once" if count == 1 else f"{count} times"
+                lines.append(f"{name}: {stage} was seen {times_text}; its spread is a guess")
+    return lines + _narrow(stages)
+
+
+def _narrow(stages: Sequence[Stages]) -> list[str]:
+    """How many were seen at once."""
+    lines = []
+    synthesizing = {each.synthesizing for run in stages for each in run.at_work} - {0}
+    proving = {len(each.proving) for run in stages for each in run.at_work} - {0}
+    for what, seen in (("synthesize", synthesizing), ("prove", proving)):
+        if len(seen) == 1:
+            lines.append(f"only {min(seen)} at a time was seen to {what}; what more or fewer do is assumed")
+    return lines

@@ -1,0 +1,91 @@
+"""Stages at work at the same time: who gets how much of cores and bandwidth."""
+
+import pytest
+from simpy import Environment
+
+from sim import simulate
+from sim.contention import Cores, Stretch, synthesis_stretch
+from sim.shared import SharedWork
+from tests.sim.model import batch, limits, profile
+
+CORES = Cores(count=4, synthesis_threads=2, proving_threads=4, synthesis_cores=1.0, proving_cores=4.0)
+
+
+@pytest.mark.parametrize(
+    ("synthesizing", "proving", "synthesis", "proving_stretch"),
+    [
+        (1, 0, 1.0, None),
+        (2, 0, 1.0, None),
+        (4, 0, 2.0, None),  # on two threads
+        (0, 1, None, 1.0),
+        (0, 2, None, 2.0),
+        (1, 1, 1.25, 1.25),  # five threads on four cores
+        (4, 2, 2 * 1.5, 2 * 1.5),
+    ],
+)
+def test_threads_and_cores_are_shared_in_proportion(
+    synthesizing: int, proving: int, synthesis: float | None, proving_stretch: float | None
+) -> None:
+    if synthesis is not None:
+        assert CORES.synthesis_stretch(synthesizing, proving) == pytest.approx(synthesis)
+    if proving_stretch is not None:
+        assert CORES.proving_stretch(proving, synthesizing) == pytest.approx(proving_stretch)
+
+
+def test_bandwidth_comes_on_top_of_cores() -> None:
+    assert synthesis_stretch(0.1, None)(11, 5) == pytest.approx(2.0)
+    assert synthesis_stretch(0.1, CORES)(4, 0) == pytest.approx(1.3 * 2)
+
+
+def ends(stretch: Stretch, by_size: bool, *sizes_s: float) -> list[float]:
+    env = Environment(initial_time=0.0)
+    work, found = SharedWork(env, stretch, by_size), dict[float, float]()
+    for size_s in sizes_s:
+        work.begin(size_s, lambda done: found.__setitem__(done, env.now), size_s)
+    env.run()
+    return [found[size_s] for size_s in sizes_s]
+
+
+def test_where_steps_take_turns_what_begins_together_ends_together() -> None:
+    assert ends(lambda n, _: float(n), False, 1.0, 3.0) == pytest.approx([2.0, 4.0])
+    assert ends(lambda n, _: float(n), True, 1.0, 3.0) == pytest.approx([4.0, 4.0])
+    assert ends(lambda _n, _: 1.0, True, 2.0) == pytest.approx([2.0])
+
+
+def test_work_beside_slows_down_while_it_lasts() -> None:
+    """1 s alone; then both at half their speed until the second is done; then alone again."""
+    env = Environment(initial_time=0.0)
+    one, two = (SharedWork(env, lambda _n, others: 2.0 if others else 1.0) for _ in range(2))
+    one.beside(two)
+    found: dict[str, float] = {}
+    one.begin(3.0, lambda name: found.__setitem__(name, env.now), "first")
+    env.run(until=1.0)
+    two.begin(1.0, lambda name: found.__setitem__(name, env.now), "second")
+    env.run()
+    assert found == {"second": pytest.approx(3.0), "first": pytest.approx(4.0)}
+
+
+def test_processors_are_kept_busy_and_no_busier() -> None:
+    """Twelve proofs of 1 core-second and 4 core-seconds on 4 cores: 15 s of work, and the ends of the first
+    and the last at which some cores have none."""
+    cores = Cores(count=4, synthesis_threads=4, proving_threads=4, synthesis_cores=1.0, proving_cores=4.0)
+    run = simulate(
+        batch(12, 12),
+        limits(99, slots=4, workers=4),
+        profile(cores=cores, prove={"seconds": 1.0}, verify={}),
+    )
+    assert 1 + 15 <= run.end_s <= 1 + 15 + 1.5
+
+
+def test_host_work_of_proving_is_longer_beside_syntheses() -> None:
+    """One synthesizes for 10 s while the other proves: 4 s of a device, then 1 s that becomes 1.5 s."""
+    changes = {"host_after_share": 0.2, "host_slowdown": 0.5, "prove": {"seconds": 5.0}, "verify": {}}
+    alone = simulate(batch(1, 1), limits(9), profile(**changes))
+    assert alone.end_s == pytest.approx(1 + 1 + 5)
+    observed = {"synthesize_s": [1.0, 10.0], "prove_s": [5.0], "verify_s": [0.0]}
+    for seed in range(20):
+        run = simulate(batch(2, 2), limits(9), profile(**changes, circuits={"circuit": observed}), seed=seed)
+        ended = {round(entry.at_s - 1, 6) for entry in run.log}
+        if 6.5 in ended:
+            return
+    raise AssertionError("no seed drew one short and one long synthesis")

@@ -1,0 +1,70 @@
+"""The published runs of the Rust daemon: predicted by the bundled profile, and read from tables."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sim import SimError, load_profile
+from sim.calibrate_published import calibrate_published
+from sim.published import BUNDLED, read_published, read_rows, row_errors
+
+PROFILE = "zen4-96-core-rtx5070ti-755gib"
+
+
+def test_the_bundled_profile_predicts_every_published_run() -> None:
+    table = read_published()
+    found = row_errors(table.measured, table.circuit, load_profile(PROFILE))
+    assert len(found) == 4
+    for row, _, errors in found:
+        assert abs(errors["seconds_per_proof"]) <= 0.05, row
+        assert abs(errors["peak_rss_gib"]) <= 0.08, row
+
+
+def test_times_follow_from_the_table_and_memory_from_two_of_its_rows() -> None:
+    """What is learned from the rows with 1 and 5 workers holds for 10 workers on two GPU workers."""
+    table = read_published()
+    profile = calibrate_published(table, load_profile(), "two rows", table.measured[:2])
+    assert profile.synthesis_slowdown == pytest.approx((36.5 / 29 - 1) / 9, rel=1e-3)
+    ((_, _, errors),) = row_errors(table.measured[3:], table.circuit, profile)
+    assert abs(errors["seconds_per_proof"]) <= 0.05
+    assert abs(errors["peak_rss_gib"]) <= 0.08
+
+
+def test_rows_come_from_json_and_from_csv(tmp_path: Path) -> None:
+    table = read_published()
+    assert read_rows(BUNDLED) == table.measured
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "proofs,concurrency,partition_workers,gpu_workers,seconds_per_proof,peak_rss_gib\n"
+        "5,5,1,1,290.0,104\n5,5,5,1,68.4,\n"
+    )
+    first, second = read_rows(path)
+    assert first == table.measured[0]
+    assert second.peak_rss_gib is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "found a list, expected an object"),
+        ('{"circuits": {}}', "stage_seconds is missing"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(text)
+    with pytest.raises(SimError) as error:
+        read_published(path)
+    assert str(path) in str(error.value)
+    assert message in str(error.value)
+
+
+def test_a_row_without_a_figure_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps({"measured": [{"proofs": 5, "concurrency": 5, "partition_workers": 1}]}))
+    with pytest.raises(SimError, match=r"rows\.0\.gpu_workers is missing"):
+        read_rows(path)
+    with pytest.raises(SimError, match="cannot be read"):
+        read_rows(tmp_path / "none.json")
