@@ -4,6 +4,7 @@ Made so that doing it twice is the same as once: a row whose key is there is lef
 committed before a connection broke, or was imported before, can be written again.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,6 +84,19 @@ def write(engine: Engine, changes: Sequence[Change], refused: Callable[[Change, 
         half = len(changes) // 2
         write(engine, changes[:half], refused)
         write(engine, changes[half:], refused)
+
+
+def retried(action: Callable[[], None], waits_s: Sequence[float], for_s: float) -> None:
+    """Act, and after an error of AWAY once more after each wait, unless that would be later than `for_s`."""
+    give_up_s = time.monotonic() + for_s
+    for wait_s in waits_s:
+        try:
+            return action()
+        except AWAY:
+            if time.monotonic() + wait_s > give_up_s:
+                raise
+            time.sleep(wait_s)
+    return action()
 
 
 def apply(connection: Connection, changes: Sequence[Change]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Self
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from db.changes import AWAY, Change, Insert, Key, Update, insert_of, table_of, write
+from db.changes import AWAY, Change, Insert, Key, Update, insert_of, retried, table_of, write
 from db.connect import reason, remedy
 from db.ends import is_end, with_their_rows
 from db.errors import HistoryError
@@ -183,7 +183,7 @@ class HistoryWriter:
             return False
         is_last = self._closed
         try:
-            _retry(lambda: self._write(batch), () if self._away else _RETRY_WAITS_S)
+            retried(lambda: self._write(batch), () if self._away else _RETRY_WAITS_S, _RETRY_FOR_S)
         except AWAY as error:
             self._gave_up = is_last
             self._goes_away(error)
@@ -239,15 +239,3 @@ class HistoryWriter:
             self.error = HistoryError(f"{self._address}: records were lost: {why}")
             self.error.__cause__ = cause
         _log.warning("%s", self.error)
-
-
-def _retry(action: Callable[[], None], waits_s: Sequence[float]) -> None:
-    give_up_s = time.monotonic() + _RETRY_FOR_S
-    for wait_s in waits_s:
-        try:
-            return action()
-        except AWAY:
-            if time.monotonic() + wait_s > give_up_s:
-                raise
-            time.sleep(wait_s)
-    return action()
