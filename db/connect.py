@@ -36,6 +36,8 @@ def parse_address(address: str | Path) -> URL:
     """
     text = str(address)
     if "://" not in text:
+        if text.startswith(("postgresql:", "postgres:", "sqlite:")):
+            raise HistoryError(f"the history's URL lacks its //, expected {_EXPECTED}")
         path = Path(text).expanduser().absolute()
         return URL.create("sqlite", database=str(path))
     try:

@@ -39,6 +39,8 @@ def test_postgresql_is_shown_without_driver_and_password(scheme: str) -> None:
         "sqlite:///:memory:",
         "sqlite:///h.db?mode=ro",
         "://hunter2",
+        "postgresql:/me:hunter2@db/cuzk",
+        "sqlite:h.db",
     ],
 )
 def test_other_addresses_are_refused_in_one_line(address: str) -> None:
