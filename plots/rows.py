@@ -46,19 +46,20 @@ class PlottedRun:
 def plotted_run(history: History, run_id: str) -> PlottedRun:
     """A run of the history, real or simulated, as `memory_png`, `gantt_png` and `html_page` take it.
 
-    A stage that never ended is left out. Raises HistoryError where there is no run of that id.
+    A stage that never ended, or took no time, is left out. Raises HistoryError where there is no such run.
     """
     run = show_run(history, run_id).run
     memory = (
         MemoryPoint(each.at_s, each.reserved_bytes, each.rss_bytes)
         for each in memory_samples(history, run_id)
     )
-    bars = (bar for span in stage_spans(history, run_id) if (bar := _bar(span)))
+    # Partitions that wait for the same load are one bar.
+    bars = dict.fromkeys(bar for span in stage_spans(history, run_id) if (bar := _bar(span)))
     return PlottedRun(f"{run.name}, {run.source} run {run.id}", run.budget_bytes, tuple(memory), tuple(bars))
 
 
 def _bar(span: Span) -> Bar | None:
     resource = span.device if span.stage == "prove" else RESOURCES.get(span.stage)
-    if resource is None or span.ended_s is None:
+    if resource is None or span.ended_s is None or span.ended_s <= span.started_s:
         return None
     return Bar(resource, span.circuit, span.started_s, span.ended_s)

@@ -25,6 +25,7 @@ class Answers:
     """Of one seed. `verdict` is None for a closed loop, which cannot be overloaded.
 
     Figures of a circuit or resource have its name in brackets, such as latency_p99_s[porep-32g].
+    `run_ids`: where the history has it, which is another place each time.
     """
 
     loop: Loop
@@ -32,6 +33,7 @@ class Answers:
     verdict: Verdict | None
     over_budget: bool
     figures: Figures
+    run_ids: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass

@@ -13,10 +13,13 @@ from sim.pool import Pool
 from sim.question import Question
 from sim.scenario import refusal
 from sim.summary import Summary, summarize
-from sim.sweep import keeps_up, worth
+from sim.sweep import MISSED, keeps_up, worth
 
 MOST_MEMORY_BYTES = 4 * 2**40
 MEMORY_STEP = "32GiB"
+LEAST_GAIN = 0.005
+LOADS_BELOW, LOADS_ABOVE = 60, 80  # steps of 5 % from the workload's own load
+FIRST_STEP = 4
 FINDS = ("memory", "gpus", "hosts", "load")
 _GOAL = re.compile(r"\s*([a-z0-9_]+(?:\[[^\]]+\])?)\s*(<=|>=)\s*(\S+)\s*")
 
@@ -54,6 +57,14 @@ class Goal:
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """Goals, and the share of each circuit's deadlines that may be missed."""
+
+    goals: tuple[Goal, ...]
+    late_share: float
+
+
+@dataclass(frozen=True)
 class Step:
     """A change to the machine that was found, and by what share it makes it better."""
 
@@ -79,6 +90,18 @@ class Plan:
     binding: tuple[str, Interval] | None
     steps: tuple[Step, ...]
 
+    @property
+    def next_step(self) -> Step | None:
+        """That which gains most for what it costs more, or where costs are not known, most; None: no gain."""
+        sure = [step for step in self.steps if step.sure and step.gain >= LEAST_GAIN]
+        return max(sure, key=self._worth_of, default=None)
+
+    def _worth_of(self, step: Step) -> float:
+        before = None if self.found is None else self.found.cost
+        if before is None or step.summary.cost is None:
+            return step.gain
+        return step.gain / max(step.summary.cost - before, 1e-9)
+
 
 def axis_of(find: str, step: str = MEMORY_STEP) -> Axis:
     """What `--find` names. Raises SimError."""
@@ -89,7 +112,9 @@ def axis_of(find: str, step: str = MEMORY_STEP) -> Axis:
     if find == "hosts":
         return Axis(find, "machine.hosts", tuple(map(str, range(1, 65))))
     if find == "load":
-        return Axis(find, "workload.load", tuple(f"{1.05**power:.4g}" for power in range(-60, 81)), False)
+        return Axis(
+            find, "workload.load", tuple(f"{1.05**power:.4g}" for power in range(-LOADS_BELOW, 81)), False
+        )
     raise SimError(f"--find {find}: expected one of {', '.join(FINDS)}")
 
 
@@ -112,6 +137,17 @@ def read_goal(text: str) -> Goal:
     return Goal(figure, sign == "<=", _bound(text, figure, value))
 
 
+def read_share(text: str) -> float:
+    """A share such as "1%" or "0.01"."""
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise SimError(f"--late {text}: expected a share of the deadlines such as 1%")
+    return share
+
+
 def _bound(text: str, figure: str, value: str) -> float:
     name = figure.partition("[")[0]
     try:
@@ -131,19 +167,22 @@ def plan(
     seeds: Sequence[int],
     pool: Pool,
     settings: Mapping[str, str] | None = None,
+    late_share: float = 0.0,
 ) -> Plan:
     """Look for the least of the axis by halving, then try what would come next.
 
     The machine keeps up (see sim.sweep.keeps_up) and every goal holds, in the mean over the seeds.
     """
     given, tried = dict(settings or {}), dict[int, tuple[Summary | None, str]]()
+    bounds = Bounds(tuple(goals), late_share)
 
     def does(place: int) -> bool:
         if place not in tried:
-            tried[place] = _try(question, given | {axis.key: axis.values[place]}, goals, seeds, pool)
+            tried[place] = _try(question, given | {axis.key: axis.values[place]}, bounds, seeds, pool)
         return not tried[place][1]
 
-    place = _first(len(axis.values), does, axis.rising)
+    count = len(axis.values)
+    place = _first(count, does) if axis.rising else _last(count, does, LOADS_BELOW)
     if place is None:
         extreme = len(axis.values) - 1 if axis.rising else 0
         summary, why = tried[extreme]
@@ -164,46 +203,65 @@ def plan(
     )
 
 
-def _first(count: int, does: Callable[[int], bool], rising: bool) -> int | None:
-    """The first place from which on it does; not rising: the last up to which it does."""
-    low, high = (0, count - 1) if rising else (count - 1, 0)
+def _first(count: int, does: Callable[[int], bool]) -> int | None:
+    """The first place from which on it does."""
+    low, high = 0, count - 1
     if not does(high):
         return None
     if does(low):
         return low
-    while abs(high - low) > 1:  # low does not, high does
-        middle = (low + high) // 2
+    return _halved(low, high, does)
+
+
+def _last(count: int, does: Callable[[int], bool], start: int) -> int | None:
+    """The last place up to which it does. Too much is dear to try, so it goes up from `start` by degrees."""
+    step = FIRST_STEP if does(start) else -FIRST_STEP
+    place = start
+    while True:
+        beyond = min(max(place + step, 0), count - 1)
+        if does(beyond) is not (step > 0):
+            good, bad = (place, beyond) if step > 0 else (beyond, place)
+            return _halved(bad, good, does)
+        if beyond in (0, count - 1):
+            return beyond if step > 0 else None
+        place, step = beyond, 2 * step
+
+
+def _halved(bad: int, good: int, does: Callable[[int], bool]) -> int:
+    """The place next to one that does not, between one that does not and one that does."""
+    while abs(good - bad) > 1:
+        middle = (bad + good) // 2
         if does(middle):
-            high = middle
+            good = middle
         else:
-            low = middle
-    return high
+            bad = middle
+    return good
 
 
 def _try(
-    question: Question, settings: Mapping[str, str], goals: Sequence[Goal], seeds: Sequence[int], pool: Pool
+    question: Question, settings: Mapping[str, str], bounds: Bounds, seeds: Sequence[int], pool: Pool
 ) -> tuple[Summary | None, str]:
     """The summary, and why it does not do; "" if it does."""
     scenario = question.scenario(settings)
     if why := refusal(scenario):
         return None, why
     summary = summarize([scenario], seeds, pool)[0]
-    return summary, why_not(summary, goals)
+    return summary, why_not(summary, bounds)
 
 
-def why_not(summary: Summary, goals: Sequence[Goal]) -> str:
+def why_not(summary: Summary, bounds: Bounds) -> str:
     """What is not met, with its figure; "" if all is."""
     if summary.verdict == "overloaded":
         return "overloaded"
     if summary.over_budget:
         return "more memory than there is"
     for name, interval in summary.figures.items():
-        if name.startswith("deadlines_missed_share") and interval.mean:
+        if name.startswith(MISSED) and interval.mean > bounds.late_share:
             circuit = name.partition("[")[2].rstrip("]")
             return f"{interval.mean:.2%} of the deadlines of {circuit} missed"
-    if not keeps_up(summary):
+    if not keeps_up(summary, bounds.late_share):
         return "some proofs fail"
-    missed = next((goal for goal in goals if not goal.holds(summary)), None)
+    missed = next((goal for goal in bounds.goals if not goal.holds(summary)), None)
     if missed is None:
         return ""
     found = summary.figures.get(missed.figure)

@@ -24,6 +24,7 @@ from sim.toml_files import said_of
 from sim.workload_file import TIMINGS, ArrivalsTable, BatchTable, FindRun, WorkloadTable, workload_of
 
 M = TypeVar("M", bound=BaseModel)
+WORKERS = "gpus.gpu_workers_per_device"
 NO_SETTINGS: Mapping[str, str] = {}
 
 
@@ -56,6 +57,8 @@ class Question:
         policy = parts.get("policy", {}).get("", self.policy)
         fixed_at_once(policy)
         hosts = self.hosts(settings)
+        for key in {"machine.memory", "memory.safety_margin"} & settings.keys():
+            _check_memory_matters(key, hosts, config, settings)
         faults = _changed(table.faults, parts.get("faults", {}), "faults")
         prices = self.profile.prices
         return Scenario(
@@ -69,7 +72,10 @@ class Question:
 
     def hosts(self, settings: Mapping[str, str] = NO_SETTINGS) -> tuple[Host, ...]:
         """The profile's, as the settings have them."""
-        return _with_hosts(self.profile, sections(settings).get("machine", {}))
+        hosts = _with_hosts(self.profile, sections(settings).get("machine", {}))
+        if WORKERS in settings:  # it goes before what the profile says
+            hosts = tuple(host.model_copy(update={"workers": None}) for host in hosts)
+        return hosts
 
     def _modelled(self, config: Config, hosts: tuple[Host, ...]) -> tuple[ModelledHost, ...]:
         if hosts or self.limits is None:
@@ -77,6 +83,18 @@ class Question:
         budget = config.memory.total_budget
         limits = replace(self.limits, budget_bytes=budget) if isinstance(budget, int) else self.limits
         return (ModelledHost("this machine", limits, self.profile),)
+
+
+def _check_memory_matters(
+    key: str, hosts: tuple[Host, ...], config: Config, settings: Mapping[str, str]
+) -> None:
+    """Memory that changes no budget would be varied in vain."""
+    if "machine.budget" in settings or "memory.total_budget" in settings:
+        return
+    if isinstance(config.memory.total_budget, int):
+        raise SimError(f"--set {key}: the settings have a memory.total_budget; vary that instead")
+    if own := next((host.name for host in hosts if host.budget is not None), None):
+        raise SimError(f"--set {key}: host {own} has a budget of its own; vary machine.budget")
 
 
 def _with_config(config: Config, changes: Mapping[str, str]) -> Config:
@@ -158,7 +176,10 @@ def _changed(model: M, changes: Mapping[str, str], where: str) -> M:
     fresh = {key: _read(type(model), key, value, f"--set {where}.{key}") for key, value in changes.items()}
     if fresh.keys() & set(TIMINGS) and isinstance(model, ArrivalsTable):
         fresh = dict.fromkeys(TIMINGS) | fresh  # it takes the place of the timing that there is
-    return type(model).model_validate(model.model_dump() | fresh)
+    try:
+        return type(model).model_validate(model.model_dump() | fresh)
+    except ValidationError as error:
+        raise SimError(f"--set {where}.{', '.join(changes)}: {said_of(error)}") from error
 
 
 def _read(model: type[BaseModel], key: str, text: str, where: str) -> Any:

@@ -48,20 +48,25 @@ def known_keys() -> list[str]:
 
 def read_setting(text: str) -> Setting:
     """A key and its one value. Raises SimError for a key that is not known."""
-    key, equals, value = text.partition("=")
-    key, value = key.strip(), value.strip()
-    if not equals or not value:
-        raise SimError(f"--set {text!r}: expected KEY=VALUE, such as memory.total_budget=256GiB")
-    _check_key(key)
+    key, value = _parted(text)
     if key == "policy":
         fixed_at_once(value)
     return key, value
 
 
+def _parted(text: str) -> Setting:
+    key, equals, value = text.partition("=")
+    key, value = key.strip(), value.strip()
+    if not equals or not value:
+        raise SimError(f"--set {text!r}: expected KEY=VALUE, such as memory.total_budget=256GiB")
+    _check_key(key)
+    return key, value
+
+
 def read_values(text: str) -> list[Setting]:
     """As `read_setting`, of a list "a,b" or a range "1..4", "128GiB..512GiB..128GiB"."""
-    key, _ = read_setting(text)
-    values = [each for part in text.partition("=")[2].split(",") for each in _values(key, part.strip())]
+    key, parts = _parted(text)
+    values = [each for part in parts.split(",") for each in _values(key, part.strip())]
     return [read_setting(f"{key}={value}") for value in dict.fromkeys(values)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sim.answers import LATENCY, Answers
 from sim.intervals import Interval, interval_of
-from sim.pool import Case, Pool
+from sim.pool import Case, Pool, Target
 from sim.scenario import Scenario
 from sim.verdict import Verdict
 from sim.workload import Loop
@@ -36,7 +36,7 @@ class Summary:
     def headline(self) -> str:
         """The verdict, and how sure it is."""
         if self.verdict is None:
-            return "closed loop: a proof begins when another ends, so it cannot be overloaded"
+            return "a proof begins when another ends, so it cannot be overloaded"
         return f"{self.verdict} ({self.agreed} of {self.seeds} seeds)"
 
     def mean(self, name: str, otherwise: float = 0.0) -> float:
@@ -93,10 +93,23 @@ def _verdict(answers: Sequence[Answers]) -> tuple[Verdict | None, int]:
     return None, len(answers)
 
 
-def summarize(scenarios: Sequence[Scenario], seeds: Sequence[int], pool: Pool) -> list[Summary]:
-    """Each scenario played by each seed: the same seeds, so that differences are the scenarios'."""
-    answers = pool.play([Case(scenario, seed) for scenario in scenarios for seed in seeds])
-    count = len(seeds)
+def summarize(
+    scenarios: Sequence[Scenario],
+    seeds: Sequence[int],
+    pool: Pool,
+    target: Target | None = None,
+    recorded: int = 1,
+) -> list[Summary]:
+    """Each scenario played by each seed: the same seeds, so that differences are the scenarios'.
+
+    `target`: where the first `recorded` seeds of each scenario are recorded; None: nowhere.
+    """
+    cases = [
+        Case(scenario, seed, target if place < recorded else None)
+        for scenario in scenarios
+        for place, seed in enumerate(seeds)
+    ]
+    answers, count = pool.play(cases), len(seeds)
     return [
         summary_of(scenario, answers[place * count : (place + 1) * count])
         for place, scenario in enumerate(scenarios)

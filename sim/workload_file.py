@@ -84,11 +84,12 @@ class ArrivalsTable(_Table):
 
     @field_validator("cron")
     @classmethod
-    def _readable_cron(cls, line: str) -> str:
+    def _readable_cron(cls, line: str | None) -> str | None:
         from cronsim import CronSim, CronSimError
 
         try:
-            CronSim(line, START)
+            if line is not None:
+                CronSim(line, START)
         except CronSimError as error:
             raise ValueError(f'found {line!r} ({error}), expected a line such as "*/30 * * * *"') from error
         return line
@@ -121,6 +122,11 @@ class WorkloadTable(_Table):
     @classmethod
     def _with_zone(cls, start: datetime) -> datetime:
         return start if start.tzinfo else start.replace(tzinfo=UTC)
+
+
+def bundled_workloads() -> dict[str, Path]:
+    """The workloads that come with the program, by name."""
+    return {path.stem: path for path in sorted(EXAMPLE.parent.glob("*.toml"))}
 
 
 def read_workload_table(path: Path) -> WorkloadTable:

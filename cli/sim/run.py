@@ -1,59 +1,112 @@
-"""`cuzk sim run`: what a batch would do on a modelled machine."""
+"""`cuzk sim run`: a workload on a modelled machine."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from cli.options import INPUT_FILE, batch_options, program, say
+from cli.options import OUTPUT_FILE, program, say, with_options
+from cli.sim.options import json_and_csv, path_or_none, question_options
+from groth16.output import check_outputs, replacing
 
 if TYPE_CHECKING:
-    from flows.batch import BatchParameters
+    from db import History
+    from flows.questions import QuestionParameters
+    from flows.studies import Study
+    from sim.summary import Summary
 
-_POLICY = "budget"
-
-
-def _check_policy(_context: click.Context, _option: click.Parameter, policy: str) -> str:
-    if policy != _POLICY:  # importing takes long, and the default is right
-        from sim import fixed_at_once
-
-        fixed_at_once(policy)
-    return policy
-
-
-@click.command(short_help="Simulate a batch and print the table of a real one.")
-@batch_options
-@click.option(
-    "--policy",
-    default=_POLICY,
-    callback=_check_policy,
-    show_default=True,
-    metavar="POLICY",
-    help='Admission: "budget", or "fixed:N".',
+PICTURES = ("memory.png", "gantt.png")
+PICTURE_OPTIONS = (
+    *json_and_csv,
+    click.option(
+        "--pictures",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help=f"Draw {' and '.join(PICTURES)} there, of the first seed.",
+    ),
+    click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Write a page with tables and pictures."),
+    click.option("--trace", type=OUTPUT_FILE, metavar="FILE", help="Write a Chrome trace, for Perfetto."),
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the times drawn."
-)
-@click.option("--profile", type=INPUT_FILE, metavar="FILE", help="The modelled machine, as TOML.")
-def run(parameters: BatchParameters, policy: str, seed: int, profile: Path | None) -> None:
-    """Simulate the batch that `cuzk bench batch` with the same options would prove.
 
-    Stage times are those of the circuit's runs in the history; of a circuit that was never proved
-    here, rough ones by its size. The run is kept in the history beside the real ones. The policy
-    "fixed:N" runs N partitions at a time, whatever they take, as provers without a budget do.
+
+def _with_pictures(command: click.decorators.FC) -> click.decorators.FC:
+    return with_options(command, PICTURE_OPTIONS)  # type: ignore[return-value,arg-type]
+
+
+@click.command(short_help="Simulate a workload or a batch on a modelled machine.")
+@question_options
+@_with_pictures
+def run(
+    parameters: QuestionParameters,
+    as_json: bool,
+    csv_file: Path | None,
+    pictures: Path | None,
+    html: Path | None,
+    trace: Path | None,
+) -> None:
+    """Simulate a workload, or the batch that `cuzk bench batch` with the same options would prove.
+
+    Stage times of a circuit that has a key here are those of its runs in the history, or rough ones by
+    its size; of others the machine's profile has them. Every figure is the mean of several seeds, with
+    its interval of 95 % after ±. The first seed's run is kept in the history beside the real ones. The
+    policy "fixed:N" runs N partitions at a time, whatever they take, as provers without a budget do.
     """
+    check_outputs([*path_or_none(csv_file), *path_or_none(html), *path_or_none(trace)], [])
     say(f"preparing to simulate {parameters.title}")
-    from cli.table import print_run
-    from config import load_config
-    from db import open_history, show_run
-    from engine.words import telling
-    from flows.simulated_batch import SimulationParameters, simulate_batch
+    from flows.studies import study
 
-    run_id = simulate_batch(parameters, SimulationParameters(policy, profile, seed), say)
-    config = load_config(parameters.config, warn=lambda _: None)
-    with open_history(config.history_url(), spool=config.history_spool()) as history:
+    with study(parameters, say) as asked:
+        summary = asked.run()
+        if as_json:
+            print(json.dumps(summary.values()))
+        else:
+            _print(asked, summary)
+        if csv_file is not None:
+            from cli.sim.tables import write_csv
+
+            write_csv([summary], csv_file)
+        if pictures or html or trace:
+            _draw(asked.history, summary, pictures, html, trace)
+
+
+def _print(asked: Study, summary: Summary) -> None:
+    from cli.sim.tables import circuits_table, figures_table, limits_table
+    from cli.table import print_parts, print_run
+    from db import show_run
+    from engine.words import telling
+
+    run_ids = summary.by_seed[0].run_ids
+    if asked.question.loop == "closed" and len(run_ids) == 1:
         with telling(say, lambda: "making the table"):
-            print_run(show_run(history, run_id))
-        print(f"history  {history.address}; this run: {program()} history show {run_id}")
+            print_run(show_run(asked.history, run_ids[0]))
+        print()
+    parts = [figures_table(summary), circuits_table(summary), limits_table(summary)]
+    print_parts(f"{asked.question.loop} loop, {summary.seeds} seeds: {summary.headline}", *parts)
+    for run_id in run_ids:
+        print(f"history  {asked.history.address}; this run: {program()} history show {run_id}")
+
+
+def _draw(
+    history: History, summary: Summary, pictures: Path | None, html: Path | None, trace: Path | None
+) -> None:
+    """Of the first host's first run by the first seed."""
+    from cli.sim.page import page_of
+    from plots import chrome_trace, gantt_png, memory_png, plotted_run
+
+    drawn = plotted_run(history, summary.by_seed[0].run_ids[0])
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)
+        for name, png in zip(PICTURES, (memory_png(drawn), gantt_png(drawn)), strict=True):
+            _write(pictures / name, png)
+    if html is not None:
+        _write(html, page_of(drawn, summary).encode())
+    if trace is not None:
+        _write(trace, chrome_trace(drawn).encode())
+
+
+def _write(path: Path, content: bytes) -> None:
+    with replacing(path) as file:
+        file.write(content)

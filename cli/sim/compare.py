@@ -1,0 +1,87 @@
+"""`cuzk sim compare`: ways side by side, on the same seeds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.options import say, with_options
+from cli.sim.options import json_and_csv, path_or_none, question_options, varied
+from groth16.output import check_outputs
+
+if TYPE_CHECKING:
+    from flows.questions import QuestionParameters
+    from sim.summary import Summary
+
+COMPARE_OPTIONS = (
+    click.option(
+        "--with",
+        "others",
+        multiple=True,
+        metavar="SETTINGS",
+        help='Another way, as "machine.memory=384GiB machine.gpus=2"; may be repeated. '
+        "Without: fixed numbers of partitions at once.",
+    ),
+    *json_and_csv,
+)
+
+
+@click.command(short_help="Simulate several ways on the same seeds, and tell how sure their difference is.")
+@question_options
+@(lambda command: with_options(command, COMPARE_OPTIONS))
+def compare(
+    parameters: QuestionParameters, others: tuple[str, ...], as_json: bool, csv_file: Path | None
+) -> None:
+    """Simulate the question as it is, and then other ways.
+
+    Without --with, the standard comparison: the budget against fixed numbers of partitions at once, as
+    provers without a budget have them. A difference is taken seed by seed, so it is known better than
+    either side; "sure" if its interval of 95 % leaves out nought.
+    """
+    check_outputs(path_or_none(csv_file), [])
+    say(f"preparing to simulate {parameters.title}")
+    from flows.studies import study
+
+    changes = [varied(text, "--with") for text in others]
+    with study(parameters, say, recorded=0) as asked:
+        summaries = asked.compare(changes)
+    if as_json:
+        print(json.dumps(_values(summaries)))
+    else:
+        _print(summaries, in_detail=bool(changes))
+    if csv_file is not None:
+        from cli.sim.tables import write_csv
+
+        write_csv(summaries, csv_file)
+
+
+def _values(summaries: list[Summary]) -> dict[str, object]:
+    from sim.compare import differences
+
+    first = summaries[0]
+    return {
+        "cases": [each.values() for each in summaries],
+        "differences": [
+            {
+                each.name: {"mean": each.more.mean, "low": each.more.low, "high": each.more.high}
+                for each in differences(first, other)
+            }
+            for other in summaries[1:]
+        ],
+    }
+
+
+def _print(summaries: list[Summary], in_detail: bool) -> None:
+    from cli.sim.tables import SHOWN, differences_table, points_table, varying
+    from cli.table import print_parts
+    from sim.compare import differences
+
+    print_parts(points_table(summaries))
+    for other in summaries[1:] if in_detail else ():
+        found = [each for each in differences(summaries[0], other) if each.name.startswith(SHOWN)]
+        changed = varying([summaries[0], other])
+        what = " ".join(f"{key}={other.settings[key]}" for key in changed if key in other.settings)
+        print_parts("", f"what {what} changes", differences_table([each for each in found if each.more.mean]))

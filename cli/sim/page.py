@@ -1,0 +1,33 @@
+"""The page of a simulated run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.sim.tables import circuits_of
+from cli.sim.words import figure, worded
+
+if TYPE_CHECKING:
+    from plots import PageTable, PlottedRun
+    from sim.summary import Summary
+
+
+def page_of(drawn: PlottedRun, summary: Summary) -> str:
+    """Everything in one HTML file: the verdict, every figure with its error bar, and the pictures."""
+    from plots import PageTable, html_page
+
+    facts = [f"{summary.loop} loop, {summary.seeds} seeds: {summary.headline}"]
+    facts += [f"{key} = {value}" for key, value in summary.settings.items()]
+    latencies = ("p50", "p90", "p99")
+    rows = tuple(
+        (circuit, *(figure(summary, f"latency_{each}_s[{circuit}]") for each in latencies),
+         figure(summary, f"deadlines_missed_share[{circuit}]"))
+        for circuit in circuits_of(summary)
+    )  # fmt: skip
+    by_circuit = PageTable("Latency by circuit", ("circuit", *latencies, "deadlines missed"), rows)
+    return html_page(drawn, facts, [by_circuit, _all_figures(summary, PageTable)])
+
+
+def _all_figures(summary: Summary, made: type[PageTable]) -> PageTable:
+    rows = tuple((name, worded(name, each)) for name, each in summary.figures.items())
+    return made("Figures, mean ± half of the 95 % interval", ("figure", "value"), rows)

@@ -1,0 +1,127 @@
+"""`cuzk sim plan`: the least that does."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.options import json_option, say, with_options
+from cli.sim.options import late_option, question_options
+
+if TYPE_CHECKING:
+    from flows.questions import QuestionParameters
+    from sim.plan import Plan
+
+PLAN_OPTIONS = (
+    click.option(
+        "--find",
+        type=click.Choice(["memory", "gpus", "hosts", "load"]),
+        required=True,
+        help="The least memory, GPUs or hosts; or the most load, as a multiple of the workload's.",
+    ),
+    click.option(
+        "--goal",
+        "goals",
+        multiple=True,
+        metavar="BOUND",
+        help='Besides: such as "latency_p99_s[porep-32g]<=2h" or "proofs_an_hour>=10"; may be repeated.',
+    ),
+    late_option,
+    click.option("--step", default="32GiB", show_default=True, metavar="SIZE", help="Of memory."),
+    json_option,
+)
+
+
+@click.command(short_help="Find the least memory, GPUs or hosts that do, or the most load.")
+@question_options
+@(lambda command: with_options(command, PLAN_OPTIONS))
+def plan(
+    parameters: QuestionParameters, find: str, goals: tuple[str, ...], late: str, step: str, as_json: bool
+) -> None:
+    """Find the least that keeps up: not overloaded, deadlines met but for --late, and every --goal.
+
+    Then the resource that bound it most, why the next less does not do, and what one more of each part of
+    the machine would gain: proofs an hour of a closed loop, less latency of an open one.
+    """
+    say(f"preparing to simulate {parameters.title}")
+    from flows.studies import study
+
+    with study(parameters, say, recorded=0) as asked:
+        found = asked.plan(find, goals, late, step)
+    if as_json:
+        print(json.dumps(_values(found)))
+    else:
+        _print(found)
+    if found.least is None:
+        raise SystemExit(1)
+
+
+def _values(found: Plan) -> dict[str, object]:
+    return {
+        "find": found.axis.name,
+        "setting": found.axis.key,
+        "value": found.least,
+        "next": found.below,
+        "why_not_next": found.why_not,
+        "binding": None if found.binding is None else found.binding[0],
+        "at_value": None if found.found is None else found.found.values(),
+        "next_step": None if found.next_step is None else dict(found.next_step.settings),
+        "steps": [
+            {"settings": dict(each.settings), "gain": each.gain, "sure": each.sure, "cost": each.summary.cost}
+            for each in found.steps
+        ],
+    }
+
+
+def _print(found: Plan) -> None:
+    from cli.sim.tables import circuits_table, figures_table
+    from cli.table import print_parts
+
+    print_parts(*_sentences(found))
+    if found.found is not None:
+        print_parts(figures_table(found.found), circuits_table(found.found))
+    if found.steps:
+        print_parts(_steps_table(found))
+
+
+def _sentences(found: Plan) -> list[str]:
+    from cli.sim.words import worded
+
+    what = "most" if not found.axis.rising else "least"
+    if found.least is None:
+        return [f"no {found.axis.name} does: {found.axis.key}={found.below} has {found.why_not}"]
+    lines = [f"the {what} {found.axis.name} that does: {found.axis.key}={found.least}"]
+    if found.below is not None:
+        lines.append(f"{found.below} does not: {found.why_not}")
+    if found.binding is not None:
+        name, share = found.binding
+        lines.append(f"bound by {name} for {worded('binding_share', share)} of the time")
+    return [*lines, *_next_step(found)]
+
+
+def _next_step(found: Plan) -> list[str]:
+    if not found.steps:
+        return []
+    best = found.next_step
+    if best is None:
+        return ["no single step would make it better, to within the error"]
+    change = " ".join(f"{key}={value}" for key, value in best.settings.items())
+    by = "for what it costs" if best.summary.cost is not None else "by what it gains"
+    return [f"the next better step, {by}: {change}, {best.gain:+.1%}"]
+
+
+def _steps_table(found: Plan) -> object:
+    from cli.sim.words import ABSENT, number
+    from cli.table import table
+
+    assert found.found is not None, "steps are taken from what was found"
+    right = ("gain", "cost more")
+    made = table("one step more", *right, "", right=right)
+    for each in found.steps:
+        change = " ".join(f"{key}={value}" for key, value in each.settings.items())
+        cost, before = each.summary.cost, found.found.cost
+        more = ABSENT if cost is None or before is None else number(cost - before)
+        made.add_row(change, f"{each.gain:+.1%}", more, "sure" if each.sure else "within the error")
+    return made

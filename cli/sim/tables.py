@@ -1,0 +1,189 @@
+"""The tables in which the simulator answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.sim.words import ABSENT, figure, number, signed, worded
+from cli.table import PlainTable, table
+from groth16.output import replacing
+
+if TYPE_CHECKING:
+    from sim.compare import Difference
+    from sim.summary import Summary
+
+LATENCIES = ("p50", "p90", "p99")
+MACHINE_ROWS = (
+    ("proofs", "proofs"),
+    ("proofs an hour", "proofs_an_hour"),
+    ("seconds a proof", "seconds_a_proof"),
+    ("from the first to the last", "makespan_s"),
+    ("peak memory reserved", "peak_reserved_bytes"),
+    ("of a budget of", "budget_bytes"),
+    ("devices busy", "device_use_share"),
+    ("loads of SRS and PCE", "loads"),
+    ("of them again", "reloads"),
+    ("evictions", "evictions"),
+    ("proofs tried again", "proofs_retried"),
+    ("proofs failed", "proofs_failed"),
+    ("proofs not done", "proofs_unfinished"),
+)
+ALWAYS = ("proofs", "proofs_an_hour", "makespan_s", "peak_reserved_bytes", "budget_bytes", "device_use_share")
+WAITS = {
+    "memory": "memory",
+    "cores": "synthesis slot",
+    "devices": "device",
+    "disk": "load",
+    "device memory": "device memory",
+    "batching": "batch",
+    "fixed concurrency": "concurrency",
+}
+"""By the resource: the cause of the waits that it is to blame for."""
+SHOWN = (
+    "proofs_an_hour",
+    "makespan_s",
+    "latency_",
+    "deadlines_missed_share",
+    "peak_",
+    "device_use",
+    "binding_",
+)
+"""How figures begin that a comparison shows; JSON and CSV have all."""
+POINT = ("proofs_an_hour", "peak_reserved_bytes", "device_use_share")
+
+
+def figures_table(summary: Summary) -> PlainTable:
+    """What the machine did; what is nought is left out unless one would ask for it."""
+    made = table("over all", "", right=("",))
+    for title, name in MACHINE_ROWS:
+        if name in summary.figures and (name in ALWAYS or summary.mean(name)):
+            made.add_row(title, figure(summary, name))
+    return made
+
+
+def circuits_table(summary: Summary) -> PlainTable:
+    """Latency by circuit, and deadlines. An overloaded machine has no latencies."""
+    heads = (*LATENCIES, "deadlines missed")
+    made = table("latency of", *heads, right=heads)
+    for circuit in circuits_of(summary):
+        cells = [figure(summary, f"latency_{each}_s[{circuit}]") for each in LATENCIES]
+        made.add_row(circuit, *cells, figure(summary, f"deadlines_missed_share[{circuit}]"))
+    return made
+
+
+def circuits_of(summary: Summary) -> list[str]:
+    """Those that have a latency or deadlines."""
+    names = [name for name in summary.figures if name.startswith(("latency_p50", "deadlines_missed["))]
+    return sorted({in_brackets(name) for name in names})
+
+
+def limits_table(summary: Summary) -> PlainTable:
+    """What bound the machine for which share of the time, and for what partitions waited altogether."""
+    right = ("share of the time", "partitions waited")
+    made = table("bound by", *right, right=right)
+    for name, interval in summary.figures.items():
+        if name.startswith("binding_share") and interval.mean:
+            resource = in_brackets(name)
+            waited = f"waited_s[{WAITS.get(resource, '')}]"
+            made.add_row(resource, worded(name, interval), figure(summary, waited))
+    return made
+
+
+def points_table(summaries: Sequence[Summary], marks: Sequence[str] = ()) -> PlainTable:
+    """A row a point of a sweep or comparison."""
+    keys = varying(summaries)
+    late = any(name.startswith("deadlines") for each in summaries for name in each.figures)
+    heads = ("verdict", "proofs an hour", "latency p90", *(["deadlines missed"] if late else []),
+             "peak memory", "devices busy", "bound by", "cost")  # fmt: skip
+    right = ("proofs an hour", "latency p90", "deadlines missed", "peak memory", "devices busy", "cost")
+    made = table("", *keys, *heads, right=right)
+    for summary, mark in zip(summaries, marks or [""] * len(summaries), strict=True):
+        given = [summary.settings.get(key, ABSENT) for key in keys]
+        rate, peak, busy = (figure(summary, name) for name in POINT)
+        over = " (too much)" if summary.over_budget else ""
+        missed = [_worst(summary, "deadlines_missed_share")] if late else []
+        cost = ABSENT if summary.cost is None else number(summary.cost)
+        latency = _worst(summary, "latency_p90_s")
+        made.add_row(
+            mark,
+            *given,
+            summary.verdict or "closed",
+            rate,
+            latency,
+            *missed,
+            peak + over,
+            busy,
+            bound_by(summary),
+            cost,
+        )
+    return made
+
+
+def varying(summaries: Sequence[Summary]) -> list[str]:
+    """The settings in which they differ."""
+    keys = dict.fromkeys(key for each in summaries for key in each.settings)
+    return [key for key in keys if len({each.settings.get(key) for each in summaries}) > 1]
+
+
+def differences_table(found: Sequence[Difference]) -> PlainTable:
+    """Of two ways: each figure of both, and how sure it is that they differ."""
+    right = ("as it is", "changed", "difference")
+    made = table("figure", *right, "", right=right)
+    for each in found:
+        half = each.more.half
+        more = signed(each.name, each.more.mean) + (
+            "" if half is None else f" ± {signed(each.name, half)[1:]}"
+        )
+        known = "sure" if each.sure else "within the error"
+        made.add_row(each.name, worded(each.name, each.first), worded(each.name, each.other), more, known)
+    return made
+
+
+def bound_by(summary: Summary) -> str:
+    """The resource that bound it most of the time in which something waited."""
+    shares = {
+        in_brackets(name): interval.mean
+        for name, interval in summary.figures.items()
+        if name.startswith("binding_share") and "nothing" not in name and interval.mean
+    }
+    return max(shares, key=lambda name: shares[name]) if shares else "nothing"
+
+
+def _worst(summary: Summary, kind: str) -> str:
+    """Of all circuits, the greatest."""
+    names = [name for name in summary.figures if name.startswith(f"{kind}[")]
+    return figure(summary, max(names, key=summary.mean)) if names else ABSENT
+
+
+def in_brackets(name: str) -> str:
+    """What a figure is of."""
+    return name.partition("[")[2].rstrip("]")
+
+
+def write_csv(summaries: Sequence[Summary], path: Path) -> None:
+    """A row a point: its settings, then of each figure the mean and the ends of its interval."""
+    keys = list(dict.fromkeys(key for each in summaries for key in each.settings))
+    names = list(dict.fromkeys(name for each in summaries for name in each.figures))
+    text = io.StringIO()
+    heads = [f"{name}{end}" for name in names for end in ("", " low", " high")]
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*keys, "loop", "seeds", "verdict", "over_budget", "cost", *heads])
+    for each in summaries:
+        row: list[object] = [each.settings.get(key, "") for key in keys]
+        row += [
+            each.loop,
+            each.seeds,
+            each.verdict or "",
+            each.over_budget,
+            "" if each.cost is None else each.cost,
+        ]
+        for name in names:
+            found = each.figures.get(name)
+            row += ["", "", ""] if found is None else [found.mean, found.low, found.high]
+        writer.writerow(["" if cell is None else cell for cell in row])
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())

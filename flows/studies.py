@@ -1,0 +1,138 @@
+"""Capacity studies: a question put to the simulator once, at many points, backwards, or side by side.
+
+Light to import: no Prefect.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from config import Config
+from db import History, open_history
+from engine.words import telling
+from flows.local_server import Say
+from flows.questions import QuestionParameters, ask, question_config
+from flows.version import code_version
+from sim import Progress, SimError
+from sim.compare import fixed_against_budget
+from sim.plan import MEMORY_STEP, Plan, axis_of, plan, read_goal, read_share
+from sim.pool import Pool, Target, pool
+from sim.question import Question
+from sim.scenario import Scenario, refusal
+from sim.settings import combinations, read_setting
+from sim.summary import Summary, summarize
+from sim.sweep import pareto_front, winner
+
+NEVER_LATE = "0%"
+UNKNOWN = 10_000  # as many cases as there may be where nobody can tell
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Points that could be played, those that could not with the reason, the front, and the one to choose."""
+
+    points: tuple[Summary, ...]
+    refused: tuple[tuple[Mapping[str, str], str], ...]
+    front: tuple[Summary, ...]
+    winner: Summary | None
+
+
+class Study:
+    """A question with its history open, and how its answers are recorded."""
+
+    def __init__(
+        self, parameters: QuestionParameters, config: Config, history: History, say: Say, recorded: int
+    ) -> None:
+        """`recorded`: how many seeds of each point are kept in the history."""
+        self.parameters, self.config, self.history, self._say = parameters, config, history, say
+        self.given = dict(map(read_setting, parameters.settings))
+        self.question: Question = ask(parameters, history, say, config)
+        self._recorded = recorded
+
+    def run(self) -> Summary:
+        """The question as it is."""
+        return self._summaries([self._playable({})])[0]
+
+    def sweep(self, varied: Sequence[str], late: str = NEVER_LATE) -> Swept:
+        """Every combination of what is varied. Raises SimError where none can be played."""
+        points, refused, share = [], [], read_share(late)
+        for settings in combinations(varied):
+            scenario = self.question.scenario(self.given | settings)
+            why = refusal(scenario)
+            if why is None:
+                points.append(scenario)
+            else:
+                refused.append((settings, why))
+        if not points:
+            raise SimError(refused[0][1])
+        found = self._summaries(points)
+        return Swept(tuple(found), tuple(refused), tuple(pareto_front(found, share)), winner(found, share))
+
+    def compare(self, others: Sequence[Mapping[str, str]]) -> list[Summary]:
+        """The question as it is, then under each of the other settings; with none, the standard comparison.
+
+        That is the budget against fixed numbers of partitions at once.
+        """
+        cases = [{}, *others] if others else fixed_against_budget(self.question)
+        return self._summaries([self._playable(settings) for settings in cases])
+
+    def plan(
+        self, find: str, goals: Sequence[str] = (), late: str = NEVER_LATE, step: str = MEMORY_STEP
+    ) -> Plan:
+        """The least of what is looked for with which the machine keeps up and the goals hold."""
+        axis, bounds, share = axis_of(find, step), [read_goal(text) for text in goals], read_share(late)
+        seeds = self.parameters.all_seeds
+        with self._pool(UNKNOWN) as playing:
+            return plan(self.question, axis, bounds, seeds, playing, self.given, share)
+
+    def _playable(self, settings: Mapping[str, str]) -> Scenario:
+        scenario = self.question.scenario(self.given | dict(settings))
+        if why := refusal(scenario):
+            raise SimError(why)
+        return scenario
+
+    def _summaries(self, scenarios: Sequence[Scenario]) -> list[Summary]:
+        seeds = self.parameters.all_seeds
+        with self._pool(len(scenarios) * len(seeds)) as playing:
+            return summarize(scenarios, seeds, playing, self._target(), self._recorded)
+
+    def _target(self) -> Target | None:
+        if not self._recorded:
+            return None
+        config = self.config
+        return Target(
+            config.history_url(),
+            config.history_spool(),
+            tuple(config.history.hash),
+            self.parameters.title,
+            code_version(),
+        )
+
+    @contextmanager
+    def _pool(self, cases: int) -> Iterator[Pool]:
+        """Which says now and then how far it is."""
+        done, progress = [0], Progress()
+
+        def told() -> None:
+            done[0] += 1
+
+        def word() -> str:
+            of = f" of {cases}" if cases < UNKNOWN else ""
+            at = (
+                f"; {progress.ended_count} proofs up to {progress.at_s:.0f} simulated s"
+                if progress.at_s
+                else ""
+            )
+            return f"simulating, {done[0]}{of} runs done{at}"
+
+        with telling(self._say, word), pool(cases, progress, told) as playing:
+            yield playing
+
+
+@contextmanager
+def study(parameters: QuestionParameters, say: Say, recorded: int = 1) -> Iterator[Study]:
+    """A study of the question. Raises what the rooms raise for what cannot be used."""
+    config = question_config(parameters)
+    hide = config.history.hash
+    with open_history(config.history_url(), spool=config.history_spool(), hide=hide) as history:
+        yield Study(parameters, config, history, say, recorded)

@@ -1,0 +1,164 @@
+"""`cuzk sim run`, `sweep`, `compare`, `plan` and `profiles`, for circuits whose keys are not here."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from config import load_config
+from tests.cli.conftest import Cuzk, refused, succeed
+
+ZEN4 = "zen4-96-core-rtx5070ti-755gib"
+BATCH = ("-t", "porep-32g", "-c", "4", "-j", "2", "-m", ZEN4, "--seeds", "2")
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return {**os.environ, "CUZK_HOME": str(tmp_path_factory.mktemp("sim-home"))}
+
+
+@pytest.fixture
+def schedule(tmp_path: Path) -> Path:
+    """Three hours of a storage provider."""
+    path = tmp_path / "schedule.toml"
+    path.write_text(
+        'kind = "open"\nduration = "3h"\n'
+        '[[arrivals]]\ncircuit = "porep-32g"\npoisson = "4/h"\n'
+        '[[arrivals]]\ncircuit = "wpost-32g"\ncron = "*/30 * * * *"\ndeadline = "30m"\n'
+    )
+    return path
+
+
+def test_a_batch_of_a_circuit_without_a_key_is_simulated(
+    cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
+) -> None:
+    written = {name: tmp_path / name for name in ("page.html", "trace.json", "figures.csv")}
+    pictures = tmp_path / "pictures"
+    shown = succeed(
+        cuzk(
+            "sim", "run", *BATCH, "--html", written["page.html"], "--trace", written["trace.json"],
+            "--csv", written["figures.csv"], "--pictures", pictures, env=environment,
+        )
+    )  # fmt: skip
+    assert "succeeded: 4 of 4 proofs" in shown
+    assert "closed loop, 2 seeds: a proof begins when another ends" in shown
+    assert "± " in shown
+    assert "history show" in shown
+    for name in ("memory.png", "gantt.png"):
+        with Image.open(pictures / name) as picture:
+            assert picture.size[0] == 900
+    page = written["page.html"].read_text()
+    assert page.count("data:image/png;base64,") == 2
+    assert "proofs_an_hour" in page
+    events = json.loads(written["trace.json"].read_text())["traceEvents"]
+    slices = [event for event in events if event["ph"] == "X"]
+    assert len([each for each in slices if each["cat"] == "gpu0"]) == 40
+    assert {event["ph"] for event in events} == {"M", "X", "C"}
+    (row,) = csv.DictReader(written["figures.csv"].read_text().splitlines())
+    assert float(row["proofs_an_hour low"]) < float(row["proofs_an_hour"]) < float(row["proofs_an_hour high"])
+
+
+def test_json_is_the_same_bytes_each_time(cuzk: Cuzk, environment: dict[str, str]) -> None:
+    first, again = (
+        succeed(cuzk("sim", "run", *BATCH, "--json", env=environment | {"PYTHONHASHSEED": seed}))
+        for seed in ("1", "2")
+    )
+    assert first == again
+    values = json.loads(first)
+    assert values["loop"] == "closed"
+    figures = values["figures"]["latency_p99_s[porep-32g]"]
+    assert figures["low"] < figures["mean"] < figures["high"]
+
+
+def test_an_open_workload_has_a_verdict_and_deadlines(
+    cuzk: Cuzk, environment: dict[str, str], schedule: Path
+) -> None:
+    common = ("-w", schedule, "-m", ZEN4, "--seeds", "2")
+    calm = json.loads(succeed(cuzk("sim", "run", *common, "--json", env=environment)))
+    assert calm["verdict"] == "stable"
+    assert calm["figures"]["deadlines_missed[wpost-32g]"]["mean"] == 0
+    shown = succeed(cuzk("sim", "run", *common, "--set", "workload.porep-32g.poisson=200/h", env=environment))
+    assert "open loop, 2 seeds: overloaded (2 of 2 seeds)" in shown
+    assert "latency of" in shown
+
+
+def test_a_sweep_marks_the_front_and_writes_the_winner(
+    cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
+) -> None:
+    settings, picture, table = tmp_path / "cuzk.toml", tmp_path / "front.png", tmp_path / "points.csv"
+    varied = ("--vary", "machine.memory=64GiB,128GiB,384GiB", "--vary", "machine.gpus=1..2")
+    files = ("--write-config", settings, "--png", picture, "--csv", table)
+    shown = succeed(cuzk("sim", "sweep", *BATCH, *varied, *files, env=environment))
+    assert "machine.memory" in shown
+    assert ">" in shown
+    assert "machine.memory=64GiB machine.gpus=1: porep-32g never fits" in shown
+    assert load_config(settings).memory.total_budget != "auto"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert len(table.read_text().splitlines()) == 5
+
+
+def test_a_comparison_without_a_case_is_that_with_fixed_numbers(
+    cuzk: Cuzk, environment: dict[str, str]
+) -> None:
+    shown = succeed(cuzk("sim", "compare", *BATCH, "--set", "machine.memory=160GiB", env=environment))
+    assert all(f"fixed:{number} " in shown for number in (1, 2, 5, 10))
+    assert "(too much)" in shown  # ten at once take more than 160 GiB
+
+
+def test_a_comparison_tells_how_sure_a_difference_is(cuzk: Cuzk, environment: dict[str, str]) -> None:
+    case = ("--with", "machine.memory=384GiB machine.gpus=2")
+    options = (*BATCH, "--set", "machine.memory=128GiB", *case)
+    shown = succeed(cuzk("sim", "compare", *options, env=environment))
+    assert "what machine.memory=384GiB machine.gpus=2 changes" in shown
+    assert "sure" in shown
+    values = json.loads(succeed(cuzk("sim", "compare", *options, "--json", env=environment)))
+    assert values["differences"][0]["proofs_an_hour"]["low"] > 0
+
+
+def test_a_plan_names_the_least_and_the_next_step(cuzk: Cuzk, environment: dict[str, str]) -> None:
+    options = (*BATCH, "--find", "memory", "--goal", "proofs_an_hour>=30")
+    shown = succeed(cuzk("sim", "plan", *options, env=environment))
+    assert "the least memory that does: machine.memory=" in shown
+    assert "does not: " in shown
+    assert "bound by " in shown
+    assert "the next better step" in shown
+    impossible = (*BATCH, "--find", "gpus", "--goal", "proofs_an_hour>=100000", "--json")
+    done = cuzk("sim", "plan", *impossible, env=environment)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["value"] is None
+
+
+def test_profiles_are_listed(cuzk: Cuzk, environment: dict[str, str]) -> None:
+    shown = succeed(cuzk("sim", "profiles", env=environment))
+    assert all(name in shown for name in ("default", ZEN4, "porep-32g", "winning-32g"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run"], "nothing to simulate"),
+        (["run", "-w", "none.toml"], "none.toml: cannot be read: No such file or directory"),
+        (["run", "-t", "porep-23g"], "did you mean 'porep-32g'?"),
+        (["run", "-t", "porep-32g", "-m", "zen"], "profile 'zen': there is no such profile"),
+        (["run", "-w", "x.toml", "-c", "3"], "--count is for a batch"),
+        (["run", *BATCH, "--set", "machine.gpsu=2"], "did you mean 'machine.gpus'?"),
+        (["run", *BATCH, "--set", "machine.memory=384"], "expected a size with its unit such as"),
+        (["run", *BATCH, "--budget", "64GiB"], "porep-32g never fits: on host zen4 one partition"),
+        (["sweep", *BATCH, "--vary", "machine.gpus=2..1"], "there is nothing"),
+        (["sweep", *BATCH, "--vary", "memory.total_budget=1GiB"], "never fits"),
+        (["compare", *BATCH, "--with", " "], "--with is empty"),
+        (["plan", *BATCH, "--find", "memory", "--goal", "fast"], "expected such as latency_p99_s"),
+        (["plan", *BATCH, "--find", "memory", "--step", "1KiB"], "expected at least 512MiB"),
+        (["plan", *BATCH, "--find", "memory", "--late", "x"], "--late x: expected a share"),
+        (["run", *BATCH, "--html", "/nowhere/x.html"], "/nowhere/x.html: cannot be written"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    cuzk: Cuzk, environment: dict[str, str], arguments: list[str], message: str
+) -> None:
+    assert message in refused(cuzk("sim", *arguments, env=environment))

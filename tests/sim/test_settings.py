@@ -1,0 +1,163 @@
+"""What can be varied, and what a question becomes by it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim import SimError
+from sim.scenario import refusal
+from sim.settings import combinations, known_keys, read_setting, read_values
+from sim.workload import ClosedLoop, OpenLoop
+from tests.sim.question import HOST, KIB, closed, opened, question
+
+
+def test_lists_and_ranges_are_spelled_out() -> None:
+    assert [value for _, value in read_values("machine.gpus=1..4")] == ["1", "2", "3", "4"]
+    assert [value for _, value in read_values("machine.gpus=0..8..4,1")] == ["0", "4", "8", "1"]
+    sizes = [value for _, value in read_values("machine.memory=128GiB..384GiB..128GiB")]
+    assert sizes == ["128GiB", "256GiB", "384GiB"]
+    assert read_values("policy=budget,fixed:3") == [("policy", "budget"), ("policy", "fixed:3")]
+
+
+def test_every_combination_is_made_in_order() -> None:
+    found = combinations(["machine.gpus=1..2", "memory.total_budget=1GiB,2GiB"])
+    assert [tuple(point.values()) for point in found] == [
+        ("1", "1GiB"), ("1", "2GiB"), ("2", "1GiB"), ("2", "2GiB")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("machine.gpus", "expected KEY=VALUE"),
+        ("machine.gpsu=2", "did you mean 'machine.gpus'?"),
+        ("memory.total_budgte=2GiB", "did you mean 'memory.total_budget'?"),
+        ("logging.level=debug", "it changes nothing in a simulation"),
+        ("machine.name=x", "there is no such setting"),
+        ("policy=fixed:0", 'expected "budget", or "fixed:N"'),
+        ("machine.gpus=4..1", "from 4 to 1 by 1 there is nothing"),
+        ("machine.memory=1GiB..9GiB", "a range of sizes needs a step"),
+        ("machine.gpus=1..100000", "more than 1000 values"),
+    ],
+)
+def test_what_cannot_be_varied_is_refused(text: str, message: str) -> None:
+    with pytest.raises(SimError) as error:
+        read_values(text)
+    assert message in str(error.value)
+
+
+def test_too_many_combinations_are_refused() -> None:
+    with pytest.raises(SimError, match="2500 combinations, expected at most 1000"):
+        combinations(["machine.gpus=1..50", "machine.cores=1..50"])
+    with pytest.raises(SimError, match="is there twice"):
+        combinations(["machine.gpus=1", "machine.gpus=2"])
+
+
+def test_every_known_key_is_taken_by_the_question_that_it_suits() -> None:
+    values = {
+        "policy": "fixed:2", "machine.hosts": "2", "machine.cores": "4", "machine.memory": "6GiB",
+        "machine.budget": "300KiB", "machine.memory_bandwidth": "2GB/s", "machine.disks": "2",
+        "machine.disk_bandwidth": "2MB/s", "machine.gpus": "2", "machine.gpu_memory": "20GiB",
+        "machine.workers": "3", "machine.pcie_bandwidth": "1GB/s", "machine.synthesis_slots": "3",
+        "machine.core_speed": "2.0",
+        "machine.gpu_speed": "2", "memory.total_budget": "250KiB", "memory.safety_margin": "1KiB",
+        "memory.eviction_min_idle": "1s", "gpus.devices": "none", "gpus.device_memory": "1GiB",
+        "gpus.gpu_workers_per_device": "3", "scheduler.max_batch_size": "2",
+        "scheduler.max_batch_wait_ms": "100", "scheduler.sort_by_type": "false", "pipeline.enabled": "false",
+        "pipeline.synthesis_lookahead": "2", "pipeline.synthesis_lookahead_bytes": "100KiB",
+        "pipeline.synthesis_concurrency": "3", "workload.load": "2", "workload.duration": "2h",
+        "workload.count": "4", "workload.concurrency": "2", "workload.deadline": "1h",
+        "workload.poisson": "9/h", "workload.every": "1m", "faults.stage_failures": "0.1",
+        "faults.retries": "3", "faults.device_loss": "1h", "faults.device_repair": "1m",
+        "faults.process_death": "1h", "faults.restart": "2m", "faults.slow_disk": "1h",
+        "faults.slow_disk_for": "1m", "faults.slow_disk_factor": "2.0",
+    }  # fmt: skip
+    assert set(values) == set(known_keys())
+    batch = question(closed(), synthesis_slowdown=0.1)
+    stream = question(opened(3600.0, poisson=0.1))
+    for key, value in values.items():
+        of_stream = key.rpartition(".")[2] in ("load", "duration", "deadline", "poisson", "every")
+        asked = stream if key.startswith("workload.") and of_stream else batch
+        read_setting(f"{key}={value}")
+        changed = asked.scenario({key: value})
+        assert changed.settings == {key: value}
+        assert (changed.hosts, changed.workload, changed.policy, changed.faults) != (
+            asked.scenario().hosts, asked.scenario().workload, asked.policy, asked.table.faults
+        ), key  # fmt: skip
+
+
+def test_settings_reach_what_they_name() -> None:
+    asked = question(closed(), [HOST, HOST | {"name": "other"}])
+    scenario = asked.scenario({"machine.other.gpus": "3", "machine.box.hosts": "2"})
+    assert [(host.name, len(host.limits.devices)) for host in scenario.hosts] == [
+        ("box-1", 1), ("box-2", 1), ("other", 3)
+    ]  # fmt: skip
+    workload = asked.scenario({"workload.small.count": "7", "workload.concurrency": "3"}).workload
+    assert isinstance(workload, ClosedLoop)
+    assert (workload.batches[0].count, workload.batches[0].concurrency) == (7, 3)
+
+
+def test_a_new_timing_takes_the_place_of_the_old_one() -> None:
+    asked = question(opened(3600.0, poisson=0.1))
+    workload = asked.scenario({"workload.every": "10m"}).workload
+    assert isinstance(workload, OpenLoop)
+    assert [at_s for at_s, _ in workload.requests(0)] == [600.0 * number for number in range(6)]
+
+
+def test_load_multiplies_the_rate() -> None:
+    asked = question(opened(100_000.0, poisson=0.01))
+    counts = []
+    for load in ("1", "2.5"):
+        workload = asked.scenario({"workload.load": load}).workload
+        assert isinstance(workload, OpenLoop)
+        counts.append(len(workload.requests(0)))
+    assert counts[1] / counts[0] == pytest.approx(2.5, rel=0.1)
+
+
+def test_the_cost_is_the_sum_over_the_hosts() -> None:
+    asked = question(closed())
+    assert asked.scenario().cost == pytest.approx(100 + 50 + 50, rel=0.01)
+    assert asked.scenario({"machine.gpus": "3", "machine.hosts": "2"}).cost == pytest.approx(
+        2 * 300, rel=0.01
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"machine.nobody.gpus": "2"}, "no host is named 'nobody'; expected one of box"),
+        ({"machine.gpus": "two"}, "--set machine.gpus: found 'two', expected a whole number"),
+        ({"machine.memory": "384"}, "--set machine.memory: found 384, expected a size with its unit"),
+        ({"memory.total_budget": "much"}, "--set memory.total_budget: found 'much', expected a size"),
+        ({"workload.deadline": "1h"}, "the workload is closed, and its batches have none"),
+        ({"workload.other.count": "1"}, "the workload has no other"),
+        ({"workload.load": "2"}, "of an open workload"),
+        ({"faults.stage_failures": "2"}, "--set faults.stage_failures: found 2, expected less than 1"),
+        ({"gpus.devices": "[4]"}, "gpus.devices names GPU 4, but host box has 1"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(SimError) as error:
+        question(closed()).scenario(settings)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_memory_that_would_change_nothing_is_refused() -> None:
+    with pytest.raises(SimError, match=r"host box has a budget of its own; vary machine\.budget"):
+        question(closed(), [HOST | {"budget": "1GiB"}]).scenario({"machine.memory": "9GiB"})
+    both = {"machine.memory": "9GiB", "memory.total_budget": "1GiB"}
+    assert question(closed()).scenario(both).hosts[0].limits.budget_bytes == 2**30
+
+
+def test_a_machine_without_hosts_has_none_to_change() -> None:
+    with pytest.raises(SimError, match=r"profile test has no \[\[hosts\]\]"):
+        question(closed(), []).scenario({"machine.gpus": "2"})
+
+
+def test_what_never_fits_is_told_before_anything_is_played() -> None:
+    asked = question(closed())
+    assert refusal(asked.scenario()) is None
+    why = refusal(asked.scenario({"memory.total_budget": "100KiB"}))
+    assert why is not None
+    assert f"a budget of {120 * KIB} bytes would do" in why

@@ -1,0 +1,239 @@
+"""Sweeps, comparisons and plans: the right one is found where it can be worked out by hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from config import load_config
+from sim import Progress, SimError
+from sim.compare import differences, fixed_against_budget
+from sim.plan import Goal, axis_of, plan, read_goal, read_share
+from sim.pool import Case, Pool, pool
+from sim.summary import Summary, summarize
+from sim.sweep import keeps_up, pareto_front, winner
+from sim.winning_config import config_text, format_exactly
+from tests.sim.question import KIB, closed, opened, question
+
+ROOT = Path(__file__).parent.parent.parent
+SEEDS = range(3)
+
+
+@pytest.fixture
+def here() -> Iterator[Pool]:
+    """Everything in this process."""
+    with pool(1, Progress()) as playing:
+        yield playing
+
+
+@pytest.fixture
+def summaries(here: Pool) -> Callable[..., list[Summary]]:
+    def make(asked: object, *settings: dict[str, str]) -> list[Summary]:
+        scenarios = [asked.scenario(each) for each in settings]  # type: ignore[attr-defined]
+        return summarize(scenarios, SEEDS, here)
+
+    return make
+
+
+def test_many_processes_answer_as_one_does() -> None:
+    scenario = question(closed()).scenario()
+    cases = [Case(scenario, seed) for seed in range(4)]
+    done = list[int]()
+    with pool(1, Progress()) as here:
+        alone = here.play(cases)
+    with pool(4, Progress(), lambda: done.append(1), workers=2) as many:
+        assert many.play(cases) == alone
+    assert len(done) == 4
+
+
+def test_what_fails_in_a_process_is_raised_here() -> None:
+    scenario = question(closed()).scenario({"memory.total_budget": "100KiB"})
+    with (
+        pytest.raises(SimError, match="never fits"),
+        pool(2, Progress(), workers=2) as many,
+    ):
+        many.play([Case(scenario, 0), Case(scenario, 1)])
+
+
+@pytest.mark.parametrize("faults", [{}, {"faults.stage_failures": "0.05", "faults.process_death": "10m"}])
+def test_the_output_is_the_same_bytes_in_any_process(faults: dict[str, str]) -> None:
+    code = (
+        "import json; from sim.scenario import play; from tests.sim.question import *;"
+        f"asked = question(opened(9000.0, poisson=0.02, deadline=60.0)); faults = {faults!r};"
+        "print(json.dumps([play(asked.scenario({**faults, 'machine.hosts': '2'}), seed).answers.figures"
+        " for seed in range(2)]))"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }  # fmt: skip
+    assert len(printed) == 1
+
+
+def test_intervals_hold_over_the_seeds(summaries: Callable[..., list[Summary]]) -> None:
+    (summary,) = summaries(question(closed()), {})
+    rate = summary.figures["proofs_an_hour"]
+    values = [each.figures["proofs_an_hour"] for each in summary.by_seed]
+    assert rate.count == 3
+    assert rate.low is not None
+    assert rate.high is not None
+    assert rate.low < min(values) < rate.mean < max(values) < rate.high
+    assert (summary.verdict, summary.loop) == (None, "closed")
+
+
+def test_an_overloaded_machine_tells_no_latency(summaries: Callable[..., list[Summary]]) -> None:
+    asked = question(opened(4000.0, poisson=0.1))
+    calm, over = summaries(asked, {}, {"workload.load": "5"})
+    assert (calm.verdict, over.verdict) == ("stable", "overloaded")
+    assert "latency_p99_s[small]" in calm.figures
+    assert not [name for name in over.figures if name.startswith("latency")]
+    assert keeps_up(calm)
+    assert not keeps_up(over)
+
+
+def test_the_front_holds_what_is_worth_its_cost(summaries: Callable[..., list[Summary]]) -> None:
+    settings = [
+        {"machine.gpus": gpus, "memory.total_budget": budget, "machine.memory": memory}
+        for gpus in ("1", "2")
+        for budget, memory in (("120KiB", "6GiB"), ("160KiB", "8GiB"), ("2000KiB", "20GiB"))
+    ]
+    found = summaries(question(closed()), *settings)
+    front = pareto_front(found)
+    assert front[0] is min(found, key=lambda each: each.cost or 0)
+    costs, rates = [each.cost for each in front], [each.mean("proofs_an_hour") for each in front]
+    assert costs == sorted(costs)
+    assert rates == sorted(rates)
+    for each in found:
+        beaten = any(
+            other.cost <= each.cost and other.mean("proofs_an_hour") > each.mean("proofs_an_hour")
+            for other in found
+            if other.cost is not None and each.cost is not None
+        )
+        assert beaten or any(each is one for one in front)
+
+
+def test_the_winner_is_the_cheapest_of_the_best(summaries: Callable[..., list[Summary]]) -> None:
+    """More memory than ten partitions take helps nothing, as no more are there at once."""
+    sizes = (("120KiB", "6GiB"), ("300KiB", "8GiB"), ("3000KiB", "20GiB"))
+    settings = [{"machine.budget": budget, "machine.memory": memory} for budget, memory in sizes]
+    found = summaries(question(closed()), *settings)
+    assert winner(found) is found[1]
+
+
+def test_what_takes_more_memory_than_there_is_wins_nothing(summaries: Callable[..., list[Summary]]) -> None:
+    found = summaries(question(closed()), {"policy": "budget"}, {"policy": "fixed:8"})
+    assert found[1].over_budget
+    assert winner(found) is found[0]
+    assert winner(found[1:]) is None
+
+
+def test_the_budget_is_compared_with_every_usual_number_and_with_what_fits() -> None:
+    cases = fixed_against_budget(question(closed()))
+    # 200 KiB less 100 KiB of entries leave room for 5 working sets of 20 KiB.
+    policies = ["budget", "fixed:1", "fixed:2", "fixed:5", "fixed:10"]
+    assert [case["policy"] for case in cases] == policies
+    roomy = fixed_against_budget(question(closed(), None))
+    assert roomy == cases
+
+
+def test_differences_are_taken_seed_by_seed(summaries: Callable[..., list[Summary]]) -> None:
+    asked = question(closed())
+    first, same, quick = summaries(asked, {}, {}, {"machine.gpu_speed": "2.0"})
+    assert all(each.more.mean == 0 and not each.sure for each in differences(first, same))
+    found = {each.name: each for each in differences(first, quick)}
+    rate = found["proofs_an_hour"]
+    assert rate.sure
+    assert rate.more.mean == pytest.approx(rate.other.mean - rate.first.mean)
+
+
+def test_the_least_memory_for_a_deadline_is_found(here: Pool) -> None:
+    """Ten that arrive at once need the device for 4 s each, and memory to synthesize beside it."""
+    asked = question(opened(3000.0, every=300.0, count=10, deadline=70.0), spread=0.0)
+    found = plan(asked, axis_of("memory", "1GiB"), [], [0], here, {"memory.safety_margin": "0B"})
+    assert found.least == "1GiB"  # the smallest that is tried is plenty
+    workload = opened(3000.0, every=300.0, count=10, deadline=70.0)
+    tight = question(workload, spread=0.0, synthesize={"seconds": 20.0})
+    axis = axis_of("memory", "1GiB")
+    small = type(axis)("memory", "machine.budget", tuple(f"{110 + 10 * n}KiB" for n in range(20)))
+    found = plan(tight, small, [], [0], here)
+    assert found.least is not None
+    least_kib = int(found.least.removesuffix("KiB"))
+    assert found.below == f"{least_kib - 10}KiB"
+    assert "deadlines of small missed" in found.why_not
+    # One fewer does not do, in truth; and every larger one does.
+    for kib, does in ((least_kib - 10, False), (least_kib, True), (least_kib + 10, True), (300, True)):
+        (summary,) = summarize([tight.scenario({"machine.budget": f"{kib}KiB"})], [0], here)
+        assert keeps_up(summary) is does
+    assert found.binding is not None
+
+
+def test_the_least_gpus_for_a_rate_are_found_and_the_next_step_is_named(here: Pool) -> None:
+    """Each GPU makes 900 proofs an hour."""
+    fast = {"synthesize": {"seconds": 0.01}, "load": {"bytes_per_s": 1e9}}
+    asked = question(closed(count=200, concurrency=40), None, **fast)
+    room = {"memory.total_budget": "2000KiB", "machine.cores": "64"}
+    found = plan(asked, axis_of("gpus"), [Goal("proofs_an_hour", False, 2_000.0)], SEEDS, here, room)
+    assert (found.least, found.below) == ("3", "2")
+    assert "proofs_an_hour >= 2000 does not hold" in found.why_not
+    assert found.binding is not None
+    assert found.binding[0] == "devices"
+    assert found.next_step is not None
+    assert found.next_step.settings == {"machine.gpus": "4"}
+    assert found.next_step.gain == pytest.approx(1 / 3, rel=0.15)
+
+
+def test_the_most_load_is_found(here: Pool) -> None:
+    """One device serves at most one proof in 4 s, and the workload has one in 40 s."""
+    asked = question(opened(6_000.0, poisson=1 / 40))
+    found = plan(asked, axis_of("load"), [], [0], here)
+    assert found.least is not None
+    assert 7.0 < float(found.least) < 12.0
+    assert found.why_not == "overloaded"
+
+
+def test_where_nothing_does_the_plan_says_why(here: Pool) -> None:
+    asked = question(opened(3000.0, every=300.0, deadline=1.0))
+    found = plan(asked, axis_of("gpus"), [], [0], here)
+    assert found.least is None
+    assert found.why_not == "100.00% of the deadlines of small missed"
+    allowed = plan(asked, axis_of("gpus"), [], [0], here, late_share=1.0)
+    assert allowed.least == "1"
+
+
+def test_goals_have_units() -> None:
+    assert read_goal("latency_p99_s[porep-32g]<=2h") == Goal("latency_p99_s[porep-32g]", True, 7200.0)
+    assert read_goal("peak_reserved_bytes <= 1GiB") == Goal("peak_reserved_bytes", True, 2.0**30)
+    assert read_goal("device_use_share>=50%") == Goal("device_use_share", False, 0.5)
+    assert (read_share("1%"), read_share("0.5")) == (0.01, 0.5)
+    for text in ("fast", "makespan_s<=soon", "x>=y"):
+        with pytest.raises(SimError, match="--goal"):
+            read_goal(text)
+    for text in ("often", "-1%", "200%"):
+        with pytest.raises(SimError, match="--late"):
+            read_share(text)
+
+
+def test_the_winning_settings_can_be_loaded(tmp_path: Path) -> None:
+    asked = question(closed())
+    path = tmp_path / "cuzk.toml"
+    settings = {"pipeline.synthesis_concurrency": "3", "scheduler.sort_by_type": "false", "machine.gpus": "2"}
+    path.write_text(config_text(asked, settings))
+    config = load_config(path)
+    assert config.memory.total_budget == 200 * KIB
+    assert config.pipeline.synthesis_concurrency == 3
+    assert config.scheduler.sort_by_type is False
+    assert "# simulated with machine.gpus = 2" in path.read_text()
+
+
+def test_sizes_are_written_exactly() -> None:
+    assert format_exactly(200 * KIB) == "200KiB"
+    assert format_exactly(2**40 + 1) == f"{2**40 + 1}B"
+    assert format_exactly(1500 * KIB) == f"{1500 * KIB}B"
