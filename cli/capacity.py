@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from policy import Limits
 
 COUNTS = ("alone", "beside all", "prove", "under way", "at once")
+GPU_SIZES = ("SRS", "a partition")
 SIZES = ("SRS", "PCE", "calculator", "working set", "of it phase 1")
 
 
@@ -32,7 +33,9 @@ def capacity(circuits: tuple[str, ...], budget: str | None, config_path: Path | 
     "alone" fit beside the circuit's own SRS and PCE, "beside all" beside those of all the circuits
     listed. The devices "prove" so many at once; "under way" are at most so many that prove, wait for
     a device or synthesize, whatever the memory. "at once" is the smaller of "alone" and "under way",
-    and "bound" says which. A budget in bytes is that of a machine in question; this one need not have it.
+    and "bound" says which. Where GPUs prove, a GPU "holds" so many partitions beside the circuit's SRS,
+    which it keeps once for all of them. A budget in bytes is that of a machine in question; this one need
+    not have it.
     """
     from config import load_config
     from engine.capacity import circuit_capacities
@@ -70,7 +73,24 @@ def _print(limits: Limits, found: list[CircuitCapacity]) -> None:
         needed.add_row(fits.circuit, format_size(each.srs_bytes), pce, *map(format_size, others))
         counts = (fits.alone, fits.beside_all, fits.on_devices, fits.under_way, fits.at_once)
         fitting.add_row(fits.circuit, *map(str, counts), fits.bound)
-    print_parts(needed, fitting, _machine(limits), *[each.refusal for each in found if each.refusal])
+    refusals = [each.refusal for each in found if each.refusal]
+    print_parts(needed, fitting, *_on_gpus(found), _machine(limits), *refusals)
+
+
+def _on_gpus(found: list[CircuitCapacity]) -> list[Any]:
+    """What GPUs hold, where any proves."""
+    from cli.table import table
+    from config import format_size
+
+    names = list(dict.fromkeys(name for each in found for name in each.beside_srs))
+    if not names:
+        return []
+    rows = table("on a GPU", "SRS", "a partition", *[f"{name} holds" for name in names], right=GPU_SIZES)
+    for each in found:
+        counts = [str(each.beside_srs.get(name, "-")) for name in names]
+        sizes = map(format_size, (each.device_srs_bytes, each.device_bytes))
+        rows.add_row(each.fits.circuit, *sizes, *counts)
+    return [rows]
 
 
 def _machine(limits: Limits) -> str:

@@ -10,8 +10,9 @@ from engine.catalog import resolve
 from engine.circuit import OpenCircuit, open_circuit
 from engine.development_keys import prepare
 from engine.errors import EngineError
-from policy import Capacity, Limits, capacities
-from policy.refusals import budget_refusal
+from policy import Capacity, Circuit, Device, Limits, capacities
+from policy.capacity import beside_entry
+from policy.refusals import budget_refusal, device_refusal
 
 if TYPE_CHECKING:
     from config import Config
@@ -22,6 +23,8 @@ class CircuitCapacity:
     """Of one circuit: its entries' bytes, its partitions' bytes, and how many of them fit.
 
     pce_at_most: whether the PCE may take less, which its first load tells. calculator_bytes: 0 without one.
+    device_srs_bytes and device_bytes: on a GPU, of the key for all partitions, and of each. beside_srs: how
+    many each GPU's memory holds beside the key; more than it has workers never prove at once.
     refusal: why not even one partition fits, if so.
     """
 
@@ -31,6 +34,9 @@ class CircuitCapacity:
     calculator_bytes: int
     phase1_bytes: int
     phase2_bytes: int
+    device_srs_bytes: int
+    device_bytes: int
+    beside_srs: dict[str, int]
     fits: Capacity
     refusal: str | None
 
@@ -49,10 +55,10 @@ def circuit_capacities(
         prepare(spec, say)
     opened = [open_circuit(spec) for spec in specs]
     found = capacities(limits, [circuit.shape for circuit in opened])
-    return [_told(*each, limits.budget_bytes) for each in zip(opened, found, strict=True)]
+    return [_told(*each, limits) for each in zip(opened, found, strict=True)]
 
 
-def _told(circuit: OpenCircuit, fits: Capacity, budget_bytes: int) -> CircuitCapacity:
+def _told(circuit: OpenCircuit, fits: Capacity, limits: Limits) -> CircuitCapacity:
     shape = circuit.shape
     sizes = {entry.key: entry.size_bytes for entry in shape.entries}
     pce_bytes = sizes[circuit.pce_key]
@@ -63,6 +69,16 @@ def _told(circuit: OpenCircuit, fits: Capacity, budget_bytes: int) -> CircuitCap
         calculator_bytes=sizes.get(circuit.calculator_key or "", 0),
         phase1_bytes=shape.phase1_bytes,
         phase2_bytes=shape.phase2_bytes,
+        device_srs_bytes=shape.device_entry_bytes,
+        device_bytes=shape.device_bytes,
+        beside_srs=on_gpus(shape, limits.devices),
         fits=fits,
-        refusal=budget_refusal(shape, shape.working_bytes, budget_bytes),
+        refusal=budget_refusal(shape, shape.working_bytes, limits.budget_bytes)
+        or device_refusal(shape, limits.devices),
     )
+
+
+def on_gpus(shape: Circuit, devices: Sequence[Device]) -> dict[str, int]:
+    """How many partitions the memory of each GPU holds beside what it keeps for all of them."""
+    found = {device.name: beside_entry(device, shape, shape.device_bytes) for device in devices}
+    return {name: count for name, count in found.items() if count is not None}

@@ -14,6 +14,7 @@ from config import Config, format_size, home
 from engine.errors import EngineError
 from engine.gpus import proving_devices, usable_gpus, visible_gpus
 from engine.limits import budget_bytes, memory, proving_threads, synthesis_threads, threads
+from groth16.errors import InputError
 from kernels.lane_choice import lane_choice
 from policy import Device
 
@@ -38,6 +39,8 @@ def examine(config: Config, settings: Path | None) -> list[Finding]:
         ("GPUs", _gpus),
         ("proofs", lambda: _proofs(config)),
     ]
+    if config.circuits and _have_gpus(config):
+        checks.append(("GPU memory", lambda: "; ".join(_on_gpus(name, config) for name in config.circuits)))
     folders = {"kept in": home(), "keys": config.srs.param_cache, "compiled": _compiled_folder()}
     checks += [(name, partial(_writable, path)) for name, path in folders.items()]
     return [_finding(name, check) for name, check in checks]
@@ -119,6 +122,31 @@ def _device(device: Device) -> str:
         if free_bytes < device.memory_bytes
         else text
     )
+
+
+def _have_gpus(config: Config) -> bool:
+    try:
+        return any(device.memory_bytes is not None for device in proving_devices(config))
+    except EngineError:  # told with the GPUs
+        return False
+
+
+def _on_gpus(name: str, config: Config) -> str:
+    """How many partitions of a configured circuit each GPU's memory holds beside its SRS."""
+    from engine.capacity import on_gpus
+    from engine.catalog import resolve
+    from engine.circuit import load_shape
+
+    try:
+        shape = load_shape(resolve(name, config))
+    except InputError as error:
+        raise EngineError(str(error)) from error
+    devices = proving_devices(config)
+    counts = ", ".join(f"{count} on {gpu}" for gpu, count in on_gpus(shape, devices).items())
+    if not counts:
+        return f"{name} is left to the processors, its domain is too small"
+    sizes = f"{format_size(shape.device_bytes)} beside an SRS of {format_size(shape.device_entry_bytes)}"
+    return f"{name}: {counts}, of {sizes}"
 
 
 def _compiled_folder() -> Path:

@@ -55,7 +55,7 @@ def capacities(
     for circuit in circuits:
         expected = estimate(circuit)
         working_bytes = max(1, expected.working_bytes)
-        on_devices = sum(on_device(device, circuit, expected) for device in devices)
+        on_devices = sum(_on_device(device, circuit, expected.device_bytes) for device in devices)
         found.append(
             Capacity(
                 circuit.name,
@@ -80,15 +80,19 @@ def _ahead(limits: Limits, working_bytes: int) -> int:
     return min(ahead, -(-limits.lookahead_bytes // working_bytes))
 
 
-def on_device(device: Device, circuit: Circuit, expected: Estimate) -> int:
-    """How many partitions prove there at once, beside their circuit's entry."""
+def beside_entry(device: Device, circuit: Circuit, device_bytes: int) -> int | None:
+    """How many partitions the device's memory holds beside their circuit's entry, whatever its workers.
+
+    None: any number, since it works in host memory or they take none of its own.
+    """
     if device.memory_bytes is None:
-        return device.workers
+        return None
     beside_bytes = device.memory_bytes - circuit.device_entry_bytes
     if beside_bytes < 0:
         return 0
-    return (
-        min(device.workers, beside_bytes // expected.device_bytes)
-        if expected.device_bytes
-        else device.workers
-    )
+    return beside_bytes // device_bytes if device_bytes else None
+
+
+def _on_device(device: Device, circuit: Circuit, device_bytes: int) -> int:
+    fitting = beside_entry(device, circuit, device_bytes)
+    return device.workers if fitting is None else min(device.workers, fitting)

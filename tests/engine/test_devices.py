@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from config import CircuitConfig, Config
 from engine import (
     CircuitSpec,
     Engine,
@@ -19,11 +20,13 @@ from engine import (
     ProofFailed,
     ProofRequest,
     devices,
+    doctor,
     gpus,
     load_shape,
     single,
     stages,
 )
+from engine.capacity import on_gpus
 from groth16 import device_sizes, sizes
 from groth16.prover import Sums, multiply_all
 from groth16.quotient import quotient
@@ -33,7 +36,16 @@ from groth16.zkey import read_header
 from kernels.cpu.ntt import domain_of
 from kernels.cuda.errors import DeviceLost, OutOfDeviceMemory
 from kernels.parallel import Run, serial
-from policy import BudgetPolicy, Device, DeviceOutOfMemory, Displaced, EvictFromDevice, Upload
+from policy import (
+    BudgetPolicy,
+    Device,
+    DeviceOutOfMemory,
+    Displaced,
+    EvictFromDevice,
+    Limits,
+    Upload,
+    capacities,
+)
 from policy import DeviceLost as DeviceLostEvent
 from policy.codec import decode_decision, decode_event
 from tests.engine.support import CONFIG, ROOT, Hold, Rows, limits_for, run
@@ -408,3 +420,24 @@ def test_without_a_gpu_nothing_of_cuda_is_loaded() -> None:
         "kernels.cuda",
         "kernels.cuda.errors",
     }
+
+
+def test_what_a_gpu_holds_beside_the_srs_is_told(spec: CircuitSpec, multiplier: CircuitSpec) -> None:
+    shape = load_shape(spec)
+    key_bytes, each_bytes = shape.device_entry_bytes, shape.device_bytes
+    sizes = (key_bytes + 3 * each_bytes, key_bytes + each_bytes - 1, key_bytes - 1, None)
+    found = [Device(f"gpu{number}", 2, size_bytes) for number, size_bytes in enumerate(sizes)]
+    assert on_gpus(shape, found) == {"gpu0": 3, "gpu1": 0, "gpu2": 0}
+    assert on_gpus(load_shape(multiplier), found) == {}
+    assert capacities(Limits(10**12, 1, tuple(found[:3])), [shape])[0].on_devices == 2
+
+
+def test_doctor_tells_how_many_partitions_the_gpus_hold(
+    spec: CircuitSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpus, "usable_gpus", lambda: gpus.Gpus((gpus.GpuInfo(0, "a card", 1 << 32),)))
+    monkeypatch.setattr(doctor, "_device", lambda device: device.name)
+    circuits = {"some": CircuitConfig(zkey=spec.zkey, witness=spec.witness)}
+    findings = {each.name: each for each in doctor.examine(Config(circuits=circuits), None)}
+    assert findings["GPU memory"].text.startswith("some: 22 on gpu0, of ")
+    assert "GPU memory" not in {each.name for each in doctor.examine(Config(), None)}
