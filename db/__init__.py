@@ -15,7 +15,7 @@ from db.failures import Failure, FailureRate, failure_rates, failures
 from db.filters import Filter
 from db.history import History, open_history
 from db.ids import new_id
-from db.log_models import CacheEvent, Decision, MemorySample, PolicyEvent
+from db.log_models import CacheEvent, Decision, DeviceSample, MemorySample, PolicyEvent
 from db.models import (
     Machine,
     Partition,
@@ -31,7 +31,7 @@ from db.models import (
 from db.observations import StageObservation, stage_seconds
 from db.record import Record
 from db.run_detail import PartitionDetail, ProofDetail, RunDetail, StageSeconds, show_run
-from db.run_series import Span, memory_samples, policy_events, stage_spans, waits
+from db.run_series import Span, device_samples, memory_samples, policy_events, stage_spans, waits
 from db.runs import RunSummary, find_run, list_runs
 from db.spooled import spooled_run
 from db.transfer import read_lines, rows_of_runs, write_lines, write_rows
@@ -49,6 +49,7 @@ __all__ = [
     "CacheEvent",
     "Change",
     "Decision",
+    "DeviceSample",
     "Failure",
     "FailureRate",
     "Filter",
@@ -82,6 +83,7 @@ __all__ = [
     "WaitTotal",
     "ask",
     "compare_runs",
+    "device_samples",
     "failure_rates",
     "failures",
     "find_run",

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from db.models import State
 from db.record import Id, Json, Record, number, parent
 
-CacheEventKind = Literal["load", "loaded", "load_failed", "evict"]
+CacheEventKind = Literal["load", "loaded", "load_failed", "evict", "upload", "device_evict"]
 DecisionKind = Literal["admit", "stop", "reject", "fail"]
 
 
@@ -28,6 +28,19 @@ class MemorySample(Record, kw_only=True):
     rss_bytes: Mapped[int | None] = mapped_column(default=None)
     reserved_bytes: Mapped[int]
     file_bytes: Mapped[int | None] = mapped_column(default=None)
+
+
+class DeviceSample(Record, kw_only=True):
+    """What a device's own memory held at one moment, keys and arrays, and what was reserved of it."""
+
+    __tablename__ = "device_sample"
+
+    run_id: Mapped[str] = parent("run.id", index=False, primary_key=True)
+    sequence: Mapped[int] = number()
+    device: Mapped[str]
+    at_s: Mapped[float]
+    held_bytes: Mapped[int]
+    reserved_bytes: Mapped[int]
 
 
 class PolicyEvent(Record, kw_only=True):
@@ -73,7 +86,10 @@ class Decision(Record, kw_only=True):
 
 
 class CacheEvent(Record, kw_only=True):
-    """An SRS or PCE began to load, was loaded, could not be, or was evicted; numbered as decisions are."""
+    """An SRS or PCE began to load, was loaded, could not be, or was evicted; numbered as decisions are.
+
+    Of an upload to a device or an eviction there, `device` says which.
+    """
 
     __tablename__ = "cache_event"
 
@@ -85,6 +101,7 @@ class CacheEvent(Record, kw_only=True):
     entry: Mapped[str]
     size_bytes: Mapped[int | None] = mapped_column(default=None)
     why: Mapped[str | None] = mapped_column(default=None)
+    device: Mapped[str | None] = mapped_column(default=None)
 
 
 class Summary(Record, kw_only=True):

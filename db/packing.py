@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from db.connect import write_transaction
-from db.log_models import CacheEvent, Decision, MemorySample, PolicyEvent, PolicyLog, Summary
+from db.log_models import CacheEvent, Decision, DeviceSample, MemorySample, PolicyEvent, PolicyLog, Summary
 from db.models import Partition, Proof, Run
 from db.policy_log import PACK, pack
 from db.summaries import summaries_of
@@ -26,6 +26,7 @@ _log = logging.getLogger("cuzk.history")
 
 T = TypeVar("T")
 Values = dict[str, Any]
+Samples = type[MemorySample] | type[DeviceSample]
 
 
 def pack_ended_runs(engine: Engine) -> list[str]:
@@ -74,17 +75,32 @@ def _proof_ids(connection: Connection, run_id: str) -> dict[str, str]:
 
 
 def _thin_samples(connection: Connection, run_id: str) -> None:
-    """Keep the first sample, the last, and of each span of time those with the most RSS and reserved."""
-    columns = (MemorySample.sequence, MemorySample.at_s, MemorySample.rss_bytes, MemorySample.reserved_bytes)
-    taken = select(*columns).where(MemorySample.run_id == run_id).order_by(MemorySample.at_s)
-    samples = [row._asdict() for row in connection.execute(taken)]
-    kept = kept_samples(samples, _most_samples(connection, run_id))
-    if len(kept) == len(samples):
-        return
+    """Keep the first sample, the last, and of each span of time those with the most of what they count."""
+    most = _most_samples(connection, run_id)
+    memory = _samples(connection, run_id, MemorySample)
+    _keep(connection, run_id, MemorySample, memory, kept_samples(memory, most))
+    of_devices = _samples(connection, run_id, DeviceSample)
+    kept: set[int] = set()
+    for device in {each["device"] for each in of_devices}:
+        own = [each for each in of_devices if each["device"] == device]
+        kept |= kept_samples(own, most, ("held_bytes", "reserved_bytes"))
+    _keep(connection, run_id, DeviceSample, of_devices, kept)
+
+
+def _samples(connection: Connection, run_id: str, model: Samples) -> list[Values]:
+    table = model.__table__
+    taken = select(table).where(table.c.run_id == run_id).order_by(table.c.at_s)
+    return [row._asdict() for row in connection.execute(taken)]
+
+
+def _keep(
+    connection: Connection, run_id: str, model: Samples, samples: Sequence[Values], kept: set[int]
+) -> None:
+    table = model.__table__
     gone = [each["sequence"] for each in samples if each["sequence"] not in kept]
     for some in _chunks(gone, _CHUNK):
-        of_run = MemorySample.run_id == run_id
-        connection.execute(delete(MemorySample).where(of_run, MemorySample.sequence.in_(some)))
+        of_run = table.c.run_id == run_id
+        connection.execute(delete(model).where(of_run, table.c.sequence.in_(some)))
 
 
 def _most_samples(connection: Connection, run_id: str) -> int:
@@ -93,7 +109,11 @@ def _most_samples(connection: Connection, run_id: str) -> int:
     return min(MOST_SAMPLES, FEWEST_SAMPLES + SAMPLES_A_PARTITION * partitions)
 
 
-def kept_samples(samples: Sequence[Mapping[str, Any]], most: int) -> set[int]:
+def kept_samples(
+    samples: Sequence[Mapping[str, Any]],
+    most: int,
+    counted: tuple[str, str] = ("rss_bytes", "reserved_bytes"),
+) -> set[int]:
     """The numbers of the samples to keep, `most` at most, of samples in the order of time."""
     if len(samples) <= most:
         return {each["sequence"] for each in samples}
@@ -103,7 +123,7 @@ def kept_samples(samples: Sequence[Mapping[str, Any]], most: int) -> set[int]:
     largest: dict[tuple[int, str], Mapping[str, Any]] = {}
     for each in samples:
         span = int((each["at_s"] - begin_s) / span_s * spans) if span_s else 0
-        for name in ("rss_bytes", "reserved_bytes"):
+        for name in counted:
             key = (min(span, spans - 1), name)
             if key not in largest or (each[name] or 0) > (largest[key][name] or 0):
                 largest[key] = each

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Double, select, type_coerce
 
 from db.history import History
-from db.log_models import MemorySample, PolicyEvent, PolicyLog
+from db.log_models import DeviceSample, MemorySample, PolicyEvent, PolicyLog
 from db.models import Partition, Proof, Stage, StageName
 from db.policy_log import unpack
 
@@ -74,3 +74,10 @@ def memory_samples(history: History, run_id: str) -> list[MemorySample]:
     samples = select(MemorySample).where(MemorySample.run_id == run_id)
     with history.read() as session:
         return list(session.scalars(samples.order_by(MemorySample.at_s, MemorySample.sequence)))
+
+
+def device_samples(history: History, run_id: str) -> list[DeviceSample]:
+    """A run's samples of the devices' memory by time."""
+    samples = select(DeviceSample).where(DeviceSample.run_id == run_id)
+    with history.read() as session:
+        return list(session.scalars(samples.order_by(DeviceSample.at_s, DeviceSample.sequence)))

@@ -33,7 +33,15 @@ def _decision(kind: str, **values: Any) -> Row:
 
 
 def _cache_event(kind: str, entry: str, size_bytes: int | None = None, why: str | None = None) -> Row:
-    return CacheEvent, {"kind": kind, "entry": entry, "size_bytes": size_bytes, "why": why}
+    return CacheEvent, {"kind": kind, "entry": entry, "size_bytes": size_bytes, "why": why, "device": None}
+
+
+def _on_device(kind: str) -> Callable[[Message], Row]:
+    def made(message: Message) -> Row:
+        model, values = _of_entry(kind)(message)
+        return model, values | {"device": message["device"]}
+
+    return made
 
 
 def _of_partition(message: Message) -> Values:
@@ -52,6 +60,8 @@ _ROWS: Mapping[str, Callable[[Message], Row]] = {
     "Fail": lambda m: _decision("fail", proof_id=m["job_id"], why=m["why"]),
     "Load": _of_entry("load"),
     "Evict": _of_entry("evict"),
+    "Upload": _on_device("upload"),
+    "EvictFromDevice": _on_device("device_evict"),
     "Loaded": lambda m: _cache_event("loaded", m["entry_key"]),
     "LoadFailed": lambda m: _cache_event("load_failed", m["entry_key"], why=m["why"]),
 }

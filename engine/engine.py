@@ -86,6 +86,7 @@ class Engine:
             lambda: self._policy.reserved_bytes,
             self._recorder.sample,
             self._sample_interval_s,
+            self._executor.devices_use,
         )
         self._monitor.start()
         self._watchdog = Watchdog(
@@ -222,6 +223,12 @@ class Engine:
                 Gauge("rss_file_bytes", "Of it, pages of mapped files.", lambda: sample.file_bytes),
                 Gauge(
                     "gpu_held_bytes", "Keys and arrays in GPUs' memory.", self._executor.gpu_held_bytes, "gpu"
+                ),
+                Gauge(
+                    "gpu_reserved_bytes",
+                    "What is reserved of GPUs' memory.",
+                    lambda: {use.device: use.reserved_bytes for use in self._executor.devices_use()},
+                    "gpu",
                 ),
             ],
         )

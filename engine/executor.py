@@ -15,6 +15,7 @@ from engine.errors import EngineError, Rejected
 from engine.freeing import Watched, clear_frames
 from engine.ledger import Ledger
 from engine.metrics import Metrics
+from engine.monitor import DeviceUse
 from engine.partition import PartitionRun, limited
 from engine.pools import Pools
 from engine.recorder import Recorder
@@ -139,6 +140,13 @@ class Executor:
     def gpu_held_bytes(self) -> dict[str, int]:
         """What lies in the memory of each GPU that is in use."""
         return self._devices.gpu_held_bytes()
+
+    def devices_use(self) -> tuple[DeviceUse, ...]:
+        """What each GPU that is in use holds, and what is reserved there. From any thread."""
+        reserved_bytes = self._policy.device_reserved_bytes
+        return tuple(
+            [DeviceUse(name, held, reserved_bytes(name)) for name, held in self.gpu_held_bytes().items()]
+        )
 
     def explain(self, partition: PartitionId) -> str:
         """What the partition does or waits for, and which other processes it waits for, if it does."""

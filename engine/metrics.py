@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from policy import Decision, Evict, Load, WaitCause
+from policy import Decision, Evict, EvictFromDevice, Load, Upload, WaitCause
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -19,6 +19,8 @@ class Metrics:
 
     loads: int = 0
     evictions: int = 0
+    uploads: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))  # by device
+    device_evictions: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     proofs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))  # by state
     wait_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # by cause
     stage_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # by stage
@@ -31,6 +33,10 @@ class Metrics:
         for decision in decisions:
             self.loads += isinstance(decision, Load)
             self.evictions += isinstance(decision, Evict)
+            if isinstance(decision, Upload):
+                self.uploads[decision.device] += 1
+            elif isinstance(decision, EvictFromDevice):
+                self.device_evictions[decision.device] += 1
 
     def waited(self, cause: WaitCause, seconds: float) -> None:
         """A part of a wait is over."""
@@ -68,6 +74,8 @@ def prometheus_text(metrics: Metrics, gauges: Iterable[Gauge]) -> str:
     counters: list[tuple[str, str, Mapping[Labels, float]]] = [
         ("loads_total", "Keys, matrices and calculators loaded.", {(): metrics.loads}),
         ("evictions_total", "Entries evicted.", {(): metrics.evictions}),
+        ("gpu_uploads_total", "Keys sent to GPUs.", _by("gpu", metrics.uploads)),
+        ("gpu_evictions_total", "Keys evicted there.", _by("gpu", metrics.device_evictions)),
         ("proofs_total", "Proofs ended, by state.", _by("state", metrics.proofs)),
         ("wait_seconds_total", "Time partitions waited, by cause.", _by("cause", metrics.wait_s)),
         ("stage_seconds_total", "Time of stages that are over.", _by("stage", metrics.stage_s)),

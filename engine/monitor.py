@@ -7,8 +7,17 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import psutil
+
+
+class DeviceUse(NamedTuple):
+    """Bytes of a device's own memory: what lies there, and what is reserved."""
+
+    device: str
+    held_bytes: int
+    reserved_bytes: int
 
 
 @dataclass(frozen=True)
@@ -19,12 +28,13 @@ class Sample:
     rss_bytes: int
     reserved_bytes: int
     file_bytes: int  # of rss_bytes: pages of mapped files, which the system can take back
+    devices: tuple[DeviceUse, ...] = ()
 
 
 class MemoryMonitor:
     """A thread that takes a sample every `interval_s` between start() and stop(), and keeps the peaks.
 
-    `reserved_bytes` and `now_s` are asked, and `on_sample` is called, in the monitor's thread.
+    `reserved_bytes`, `now_s` and `devices` are asked, and `on_sample` is called, in the monitor's thread.
     RSS counts the pages of mapped keys as well, which the system can take back; they are reserved too.
     """
 
@@ -34,7 +44,9 @@ class MemoryMonitor:
         reserved_bytes: Callable[[], int],
         on_sample: Callable[[Sample], None],
         interval_s: float = 0.25,
+        devices: Callable[[], tuple[DeviceUse, ...]] = tuple,
     ) -> None:
+        self._devices = devices
         self._now_s, self._reserved_bytes, self._on_sample = now_s, reserved_bytes, on_sample
         self._interval_s = interval_s
         self._resident = Resident()
@@ -68,7 +80,8 @@ class MemoryMonitor:
 
     def sample(self) -> Sample:
         rss_bytes, file_bytes = self._resident.read()
-        sample = self.last = Sample(self._now_s(), rss_bytes, self._reserved_bytes(), file_bytes)
+        sample = Sample(self._now_s(), rss_bytes, self._reserved_bytes(), file_bytes, self._devices())
+        self.last = sample
         self._peak_sampled_bytes = max(self._peak_sampled_bytes, sample.rss_bytes)
         self._on_sample(sample)
         return sample

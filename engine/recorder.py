@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from config import Config
 from db import (
+    DeviceSample,
     Machine,
     MemorySample,
     Partition,
@@ -81,6 +82,7 @@ class Recorder:
     _partitions: dict[PartitionId, _Rows] = field(default_factory=dict)
     _event_count: int = 0
     _sample_count: int = 0
+    _device_sample_count: int = 0
     _samples: list[Sample] = field(default_factory=list)
 
     def run_started(self, labels: RunLabels, config: Config, limits: Limits, policy_name: str) -> None:
@@ -141,6 +143,7 @@ class Recorder:
             self._hand_over_samples()
 
     def _hand_over_samples(self) -> None:
+        samples, self._samples = self._samples, []
         rows = [
             {
                 "run_id": self.run_id,
@@ -150,11 +153,21 @@ class Recorder:
                 "reserved_bytes": sample.reserved_bytes,
                 "file_bytes": sample.file_bytes,
             }
-            for sequence, sample in enumerate(self._samples, self._sample_count)
+            for sequence, sample in enumerate(samples, self._sample_count)
         ]
         self.writer.insert_values(MemorySample, rows)
         self._sample_count += len(rows)
-        self._samples = []
+        self._hand_over_device_samples(samples)
+
+    def _hand_over_device_samples(self, samples: Sequence[Sample]) -> None:
+        uses = [(sample.at_s, use) for sample in samples for use in sample.devices]
+        if uses:
+            rows = [
+                {"run_id": self.run_id, "sequence": sequence, "at_s": at_s, **use._asdict()}
+                for sequence, (at_s, use) in enumerate(uses, self._device_sample_count)
+            ]
+            self.writer.insert_values(DeviceSample, rows)
+            self._device_sample_count += len(rows)
 
     def submitted(self, job: Job, name: str, at_s: float) -> None:
         """A proof and its partitions, all of which wait."""

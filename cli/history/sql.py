@@ -24,7 +24,7 @@ def sql(place: Place, statement: str, as_json: bool, as_csv: bool) -> None:
     """Answer an SQL statement that reads.
 
     The views history_runs, history_proofs, history_partitions, history_stages, history_waits,
-    history_memory, history_decisions and history_cache keep their names and columns.
+    history_memory, history_decisions, history_cache and history_devices keep their names and columns.
     """
     from cli.history.output import print_json
     from cli.table import print_parts, table

@@ -124,14 +124,14 @@ def _create_partition_and_stage() -> None:
 
 
 def _create_samples_and_events() -> None:
-    _table_of_run(
+    table_of_run(
         "memory_sample",
         sa.Column("at_s", sa.Double, nullable=False),
         sa.Column("rss_bytes", sa.BigInteger),
         sa.Column("reserved_bytes", sa.BigInteger, nullable=False),
         sa.Column("file_bytes", sa.BigInteger),
     )
-    _table_of_run(
+    table_of_run(
         "policy_event",
         sa.Column("at_s", sa.Double, nullable=False),
         sa.Column("event", JSON, nullable=False),
@@ -140,8 +140,8 @@ def _create_samples_and_events() -> None:
 
 
 def _create_what_packing_makes() -> None:
-    _table_of_run("policy_log", sa.Column("packed", sa.LargeBinary, nullable=False), clustered=False)
-    _table_of_run(
+    table_of_run("policy_log", sa.Column("packed", sa.LargeBinary, nullable=False), clustered=False)
+    table_of_run(
         "decision",
         sa.Column("position", sa.Integer, nullable=False),
         sa.Column("at_s", sa.Double, nullable=False),
@@ -152,7 +152,7 @@ def _create_what_packing_makes() -> None:
         sa.Column("why", sa.Text),
         key=("run_id", "sequence", "position"),
     )
-    _table_of_run(
+    table_of_run(
         "cache_event",
         sa.Column("position", sa.Integer, nullable=False),
         sa.Column("at_s", sa.Double, nullable=False),
@@ -182,7 +182,7 @@ def _table(name: str, *parts: sa.schema.SchemaItem, clustered: bool = False) -> 
     op.create_table(name, *parts, sqlite_with_rowid=not clustered)
 
 
-def _table_of_run(
+def table_of_run(
     name: str, *columns: sa.Column[Any], key: tuple[str, ...] = ("run_id", "sequence"), clustered: bool = True
 ) -> None:
     """A table whose rows are numbered within their run."""

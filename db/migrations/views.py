@@ -16,20 +16,46 @@ NAMES = (
     "history_memory",
     "history_decisions",
     "history_cache",
+    "history_devices",
 )
+_OF_0003 = NAMES[:-1]
 
 
 def create_views() -> None:
-    """Make them all."""
+    """Make those of revision 0003."""
     sqlite = op.get_bind().dialect.name == "sqlite"
-    for name, select in _selects(_after_on_sqlite if sqlite else _after, _seconds(sqlite)):
+    for name, select in _selects(_after_here(), _seconds(sqlite)):
         op.execute(f"CREATE VIEW {name} AS {select}")
 
 
 def drop_views() -> None:
-    """Drop them all; those that ask others first."""
-    for name in reversed(NAMES):
+    """Drop those of revision 0003; those that ask others first."""
+    for name in reversed(_OF_0003):
         op.execute(f"DROP VIEW {name}")
+
+
+def create_device_views() -> None:
+    """Make that of the devices' memory, and give that of the caches a device."""
+    after, of_run = _after_here(), "r.source, r.name AS run, r.host, r.code_version"
+    op.execute("DROP VIEW history_cache")
+    op.execute(f"CREATE VIEW history_cache AS {_cache(after, of_run, ', c.device')}")
+    op.execute(
+        f"CREATE VIEW history_devices AS SELECT d.run_id, {of_run}, {after('d.at_s')} AS measured_at,"
+        " d.at_s AS seconds, d.device, d.held_bytes, d.reserved_bytes"
+        " FROM device_sample d JOIN run r ON r.id = d.run_id"
+    )
+
+
+def drop_device_views() -> None:
+    """Go back to those of revision 0003."""
+    of_run = "r.source, r.name AS run, r.host, r.code_version"
+    op.execute("DROP VIEW history_devices")
+    op.execute("DROP VIEW history_cache")
+    op.execute(f"CREATE VIEW history_cache AS {_cache(_after_here(), of_run, '')}")
+
+
+def _after_here() -> Callable[[str], str]:
+    return _after_on_sqlite if op.get_bind().dialect.name == "sqlite" else _after
 
 
 def _after(seconds: str) -> str:
@@ -97,10 +123,13 @@ def _selects(after: Callable[[str], str], seconds: str) -> Iterable[tuple[str, s
             " d.at_s AS seconds, d.kind, d.proof_id, d.partition_index, d.reserved_bytes, d.why"
             " FROM decision d JOIN run r ON r.id = d.run_id",
         ),
-        (
-            "history_cache",
-            f"SELECT c.run_id, {of_run}, c.sequence, c.position, {after('c.at_s')} AS happened_at,"
-            " c.at_s AS seconds, c.kind, c.entry, c.size_bytes, c.why"
-            " FROM cache_event c JOIN run r ON r.id = c.run_id",
-        ),
+        ("history_cache", _cache(after, of_run, "")),
+    )
+
+
+def _cache(after: Callable[[str], str], of_run: str, more: str) -> str:
+    return (
+        f"SELECT c.run_id, {of_run}, c.sequence, c.position, {after('c.at_s')} AS happened_at,"
+        f" c.at_s AS seconds, c.kind, c.entry, c.size_bytes, c.why{more}"
+        " FROM cache_event c JOIN run r ON r.id = c.run_id"
     )

@@ -93,6 +93,45 @@ def test_a_released_history_is_brought_to_this_version(address: str, engine: Eng
             assert session.execute(text("SELECT entry, size_bytes FROM history_cache")).all() == [("srs", 3)]
 
 
+def test_what_lay_on_devices_comes_with_a_table_and_goes_with_it(address: str, engine: Engine) -> None:
+    """From 0003 with data up, filled, and down again: the rest is as it was."""
+    former(engine, "0002")
+    with write_transaction(engine) as connection:
+        upgrade(connection, "0003")
+    log = [{"type": "Upload", "device": "gpu0", "entry": {"key": "srs", "size_bytes": 3}}, LOAD]
+    log.append({"type": "EvictFromDevice", "device": "gpu0", "entry": {"key": "srs", "size_bytes": 3}})
+    with open_history(address) as history:  # comes to this version, and packs
+        run = db.Run(source="real", name="new", code_version="1")
+        with history.writer() as writer:
+            writer.insert(run)
+            writer.insert(
+                db.PolicyEvent(run_id=run.id, sequence=0, at_s=1.0, event={"type": "Tick"}, decisions=log)
+            )
+            values = {"run_id": run.id, "device": "gpu0", "at_s": 1.0, "reserved_bytes": 9}
+            rows = [{**values, "sequence": n, "held_bytes": n} for n in range(2)]
+            writer.insert_values(db.DeviceSample, rows)
+            writer.update(db.Run, run.id, state="succeeded")
+    with open_history(address) as history:
+        assert [each.held_bytes for each in db.device_samples(history, run.id)] == [0, 1]
+        with history.read() as session:
+            cached = session.execute(text("SELECT kind, device, entry, size_bytes FROM history_cache")).all()
+            seen = session.execute(
+                text("SELECT device, held_bytes, reserved_bytes FROM history_devices")
+            ).all()
+    assert set(cached) == {
+        ("load", None, "srs", 3), ("upload", "gpu0", "srs", 3), ("device_evict", "gpu0", "srs", 3),
+    }  # fmt: skip
+    assert seen == [("gpu0", 0, 9), ("gpu0", 1, 9)]
+    with write_transaction(engine) as connection:
+        downgrade(connection, "0003")
+        assert read_revision(connection) == "0003"
+        kinds = connection.execute(text("SELECT kind FROM history_cache")).scalars().all()
+        assert kinds == ["load", "load"]
+    with open_history(address) as history:
+        assert len(db.policy_events(history, run.id)) == 1
+        assert [sample.rss_bytes for sample in db.memory_samples(history, RUN)] == [0, 1, 2]
+
+
 def rows(connection: Connection, without: str = "") -> dict[str, list[dict[str, Any]]]:
     tables = ("run", "proof", "partition", "stage", "memory_sample", "policy_event")
     found = {}
@@ -144,6 +183,7 @@ def test_the_views_have_no_row_of_nothing_and_go_with_the_schema(
     assert counts == {
         "history_runs": 1, "history_proofs": 2, "history_partitions": 4, "history_stages": 24,
         "history_waits": 12, "history_memory": 0, "history_decisions": 0, "history_cache": 0,
+        "history_devices": 0,
     }  # fmt: skip
     with write_transaction(engine) as connection:
         downgrade(connection, "base")

@@ -144,7 +144,9 @@ def test_what_gpus_hold_is_among_the_metrics(spec: CircuitSpec, install: Any) ->
 
     async def steps() -> None:
         async with Engine(CONFIG, limits_for(spec, 1, devices=(GPU,)), None) as running:
-            assert 'cuzk_gpu_held_bytes{gpu="gpu0"} 17' in running.metrics_text().splitlines()
+            lines = running.metrics_text().splitlines()
+            assert 'cuzk_gpu_held_bytes{gpu="gpu0"} 17' in lines
+            assert 'cuzk_gpu_reserved_bytes{gpu="gpu0"} 0' in lines
 
     run(steps())
 
@@ -305,6 +307,14 @@ def test_keys_that_have_room_beside_each_other_stay(
     gpu = install(FakeGpu())
     prove_in_turn([spec, other, spec, other], tmp_path, GPU)
     assert len(gpu.sent) == len(gpu.kept) == 2
+
+
+def test_what_gpus_hold_goes_into_the_history(spec: CircuitSpec, tmp_path: Path, install: Any) -> None:
+    install(FakeGpu())
+    samples = prove(spec, tmp_path, 3).tables["device_sample"]
+    assert {(each["device"], each["held_bytes"]) for each in samples} == {("gpu0", 17)}
+    assert [each["sequence"] for each in samples] == list(range(len(samples)))
+    assert samples[-1]["reserved_bytes"] == load_shape(spec).device_entry_bytes
 
 
 def test_a_key_that_is_evicted_from_host_memory_stays_on_the_gpu(
