@@ -76,8 +76,8 @@ def size(on: str, batches: int) -> None:
 
 
 @cli.command()
-@click.option("--proofs", default=8, help="Of each batch. [8]")
-@click.option("--size", default=16, help="Power of two: constraints. [16]")
+@click.option("--proofs", default=6, help="Of each batch. [6]")
+@click.option("--size", default=14, help="Power of two: constraints. [14]")
 @click.option("--seconds", default=240.0, help="For so long. [240]")
 def cost(proofs: int, size: int, seconds: float) -> None:
     """How much longer a batch takes with a history, with a hundred memory samples a second."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -56,20 +57,23 @@ async def prove(
     writer: Writer,
     proved: Callable[[str], None],
     sample_every_s: float = SAMPLE_EVERY_S,
-) -> None:
-    """Prove within a budget for two at once."""
+    at_once: int = AT_ONCE,
+) -> float:
+    """Prove within a budget for so many at once; the seconds from the first submission to the last proof."""
     spec = Made(**task.circuit).spec(THREADS)
     shape = load_shape(spec)
-    budget_bytes = shape.entries_bytes + AT_ONCE * shape.working_bytes
-    limits = Limits(budget_bytes, AT_ONCE, (Device("cpu", AT_ONCE),), 1)
+    budget_bytes = shape.entries_bytes + at_once * shape.working_bytes
+    limits = Limits(budget_bytes, at_once, (Device("cpu", at_once),), 1)
     labels = RunLabels("history", proof_count=task.proofs)
     engine = Engine(CONFIG, limits, writer, task.run_id, labels, sample_interval_s=sample_every_s)
     async with engine:
+        begun_s = time.perf_counter()
         names = [f"{spec.name} #{number}" for number in range(task.proofs)]
         ids = [engine.submit(ProofRequest(spec, name, Path(task.folder) / name)) for name in names]
         for name, proof_id in zip(names, ids, strict=True):
             await engine.result(proof_id)
             proved(name)
+        return time.perf_counter() - begun_s
 
 
 def main() -> None:

@@ -2,12 +2,15 @@
 
 Which of a pair is first alternates, so that a machine that grows warm, or busy, counts for neither alone.
 One ratio tells nothing, as two like batches differ by more than is to be measured: what is told is the median
-of many, and its interval.
+of many, and its interval. Proofs come one after the other, from the first submission to the last proof, since
+batches whose proofs meet by chance differ far more; and both run on as few cores as one proof uses, or what
+records would have a core to itself.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.history.batch import SAMPLE_EVERY_S, Task, prove, small_circuit
+from benchmarks.memory.worker import THREADS
 from db import HistoryWriter, Record, memory_samples, new_id, open_history
 from engine.recorder import NoWriter, Writer
 
@@ -101,6 +105,7 @@ class Cost:
 def measure(proofs: int, log2_size: int, seconds: float, report: Callable[[str], None]) -> Cost:
     """Prove pairs of batches for so long, after one to compile and to load."""
     circuit = small_circuit(log2_size, report).as_dict()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
     with tempfile.TemporaryDirectory() as folder:
         task = Task("", folder, circuit, proofs, new_id())
         _pair(task, True)
@@ -135,6 +140,4 @@ def _recorded(task: Task) -> tuple[float, int, float]:
 def _seconds(task: Task, writer: Writer, sample_every_s: float) -> float:
     with tempfile.TemporaryDirectory(dir=task.folder) as folder:
         task = Task(task.url, folder, task.circuit, task.proofs, task.run_id)
-        begun_s = time.perf_counter()
-        asyncio.run(prove(task, writer, lambda _: None, sample_every_s=sample_every_s))
-        return time.perf_counter() - begun_s
+        return asyncio.run(prove(task, writer, lambda _: None, sample_every_s, at_once=1))
