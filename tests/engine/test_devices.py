@@ -126,6 +126,14 @@ def prove(
     return rows
 
 
+def replayed(rows: Rows, limits: Limits) -> None:
+    """What happened on the devices is all in the log."""
+    policy = BudgetPolicy(limits)
+    for row in rows.tables["policy_event"]:
+        decisions = policy.handle(decode_event(row["event"]), row["at_s"])
+        assert decisions == list(map(decode_decision, row["decisions"]))
+
+
 def states(rows: Rows) -> list[Any]:
     return [row["state"] for row in rows.tables["partition"]]
 
@@ -179,14 +187,36 @@ def test_several_gpus_prove_side_by_side_and_one_that_is_lost_ends_nothing(
 
     found = {"gpu0": FakeGpu(meet_and_fail), "gpu1": FakeGpu(meet)}
     monkeypatch.setattr(devices, "_open", lambda name, _: found[name])
-    rows = prove(spec, tmp_path, 6, 2, (replace(GPU, workers=1), replace(GPU, name="gpu1", workers=1)))
+    both_gpus = (replace(GPU, workers=1), replace(GPU, name="gpu1", workers=1))
+    rows = prove(spec, tmp_path, 6, 2, both_gpus)
     assert states(rows) == ["succeeded"] * 6
+    replayed(rows, limits_for(spec, 2, devices=both_gpus))
     assert {row["device"] for row in rows.tables["partition"]} == {"gpu1"}
     assert found["gpu0"].calls == 1
     assert found["gpu1"].calls == 6
     assert "gpu0 is given up, and others prove in its place: gpu0 failed: CUDA_ERR" in caplog.text
     assert [type(each) for each in rows.log()].count(DeviceLostEvent) == 1
     assert [type(each) for each in rows.log()].count(Displaced) == 1
+
+
+def test_a_proof_that_no_gpu_is_left_for_fails_and_says_why(
+    spec: CircuitSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise DeviceLost("gpu0 failed: CUDA_ERROR_LAUNCH_FAILED")
+
+    shape, rows = load_shape(spec), Rows()
+    small = Device("gpu1", 1, shape.device_entry_bytes + shape.device_bytes - 1)
+    monkeypatch.setattr(devices, "_open", lambda name, _: FakeGpu(fail if name == "gpu0" else lambda _: None))
+
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(spec, 1, devices=(GPU, small)), rows) as running:
+            proof_id = running.submit(ProofRequest(spec, "too large", tmp_path))
+            with pytest.raises(ProofFailed, match=r"the largest device has .* would do; gpu0 is lost"):
+                await running.result(proof_id)
+
+    run(steps())
+    assert states(rows) == ["failed"]
 
 
 def test_the_last_gpu_that_is_lost_leaves_all_to_the_processors(
@@ -219,10 +249,7 @@ def test_out_of_device_memory_is_tried_again_with_fewer_at_once(
     assert states(rows) == ["succeeded"] * 3
     assert gpu.calls == 4
     assert [type(each) for each in rows.log()].count(DeviceOutOfMemory) == 1
-    policy = BudgetPolicy(limits_for(spec, 2, devices=(GPU,)))
-    for row in rows.tables["policy_event"]:  # what happened on the device is all in the log
-        decisions = policy.handle(decode_event(row["event"]), row["at_s"])
-        assert decisions == list(map(decode_decision, row["decisions"]))
+    replayed(rows, limits_for(spec, 2, devices=(GPU,)))
 
 
 def test_alone_out_of_device_memory_is_the_proofs_failure(
