@@ -12,11 +12,12 @@ from db.errors import HistoryError
 from db.filters import EVERYTHING, Filter
 from db.history import History
 from db.lines import decode, encode
-from db.log_models import CacheEvent, Decision, MemorySample, PolicyEvent, PolicyLog, Summary
 from db.models import Machine, Partition, Proof, Run, Settings, Stage
+from db.tables import METADATA
 
 _AT_ONCE = 5_000
-_OF_RUN = [table_of(model) for model in (MemorySample, PolicyEvent, PolicyLog, Decision, CacheEvent, Summary)]
+_PROOF = table_of(Proof)
+_OF_RUN = [table for table in METADATA.sorted_tables if "run_id" in table.c and table is not _PROOF]
 
 
 def rows_of_runs(history: History, where: Filter = EVERYTHING) -> Iterator[Insert]:

@@ -27,7 +27,7 @@ from db import (
     write_rows,
 )
 from db.export import export_lines, export_views
-from db.log_models import PolicyEvent
+from db.log_models import DeviceSample, PolicyEvent
 from db.tables import METADATA
 
 WriteBatch = Callable[..., Run]
@@ -51,6 +51,8 @@ def other(tmp_path: Path, write_batch: WriteBatch) -> Path:
             with history.writer() as writer:
                 event = {"type": "Loaded", "entry_key": "srs"}
                 writer.insert(PolicyEvent(run_id=run.id, sequence=0, at_s=0.0, event=event, decisions=[]))
+                held = {"device": "cuda:0", "at_s": 0.0, "held_bytes": 1, "reserved_bytes": 2}
+                writer.insert_values(DeviceSample, [{"run_id": run.id, "sequence": 0, **held}])
         write_batch(history, make_run("c", state="running", host="far"))
     return path
 
@@ -69,7 +71,7 @@ def test_runs_of_another_history_come_once(history: History, other: Path, tmp_pa
         first = counts(history)
         assert write_rows(history, read_lines(lines)) == 2
         assert counts(history) == first
-        assert first["stage"] == 48
+        assert (first["stage"], first["device_sample"]) == (48, 2)
         for summary in list_runs(history):
             was, now = (show_run(each, summary.run.id) for each in (source, history))
             assert now == was
