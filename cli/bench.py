@@ -45,7 +45,8 @@ def batch(parameters: BatchParameters) -> None:
             summary, interrupted = error.summary, True
         in_database = _print_table(history, summary.run_id)
     print(f"proofs   {summary.output}")
-    print(f"log      {summary.log}")
+    if summary.log is not None:
+        print(f"log      {summary.log}")
     when = "this run" if in_database else f"once the records in {history.spool} are in it, this run"
     print(f"history  {summary.history}; {when}: {program()} history show {summary.run_id}")
     print(f"flow     {_how_to_see(summary.flow_run_url)}")

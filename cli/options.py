@@ -82,6 +82,18 @@ BATCH_OPTIONS = (
 
 REAL_BATCH_OPTIONS = (
     click.option(
+        "--resume",
+        metavar="RUN",
+        help="Prove what is left of that run, into the same folder; takes the place of --type.",
+    ),
+    click.option(
+        "--mode",
+        type=click.Choice(["real", "simulated"]),
+        default="real",
+        show_default=True,
+        help="Simulated: the same flow on a modelled machine, in no time.",
+    ),
+    click.option(
         "--inputs",
         type=click.Path(path_type=Path),
         multiple=True,
@@ -120,13 +132,23 @@ def batch_options(command: Callable[..., None]) -> Callable[..., None]:
     def gather(config_path: Path | None, circuit: str | None, **options: Any) -> None:
         from flows.batch import BatchParameters, batch_parameters
 
-        if circuit is None:
+        if options.get("resume") is not None:
+            _refuse_beside_resume({"circuit": circuit, **options})
+        elif circuit is None:
             raise click.MissingParameter(param_hint="'--type'", param_type="option")
         own = {name: options.pop(name) for name in options.keys() - BatchParameters.model_fields.keys()}
         given = {name: value for name, value in options.items() if value is not None}
-        command(batch_parameters(circuit=circuit, config=config_path, **given), **own)
+        command(batch_parameters(circuit=circuit or "", config=config_path, **given), **own)
 
     return with_options(gather, BATCH_OPTIONS)
+
+
+def _refuse_beside_resume(options: dict[str, Any]) -> None:
+    """What is proved is that of the run that is resumed."""
+    for name in ("circuit", "count", "inputs", "partitions", "output"):
+        if options[name]:
+            option = "--type" if name == "circuit" else f"--{name}"
+            raise click.UsageError(f"{option} is that of the run that --resume names; leave it out")
 
 
 def with_options(command: Callable[..., None], options: Sequence[Callable[..., Any]]) -> Callable[..., None]:

@@ -146,6 +146,10 @@ class Engine:
         seconds = await proof.progress.wait_finished(stage, partition)
         return StageSummary(seconds, proof.circuit.describe(stage))
 
+    def waited_s(self, proof_id: str, partition: int = 0) -> float:
+        """How long the partition waited until it was admitted; 0 while it still does."""
+        return self._proof(proof_id).progress.waited_s(partition)
+
     def has_started(self, proof_id: str, stage: Stage, partition: int = 0) -> bool:
         """Whether the stage has started, or never will."""
         return self._proof(proof_id).progress.has_started(stage, partition)

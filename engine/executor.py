@@ -108,7 +108,9 @@ class Executor:
 
     def forget(self, proof_id: str) -> None:
         """Drop what is kept of a proof that has ended, but for the first error of each kind."""
-        error = self.proofs.pop(proof_id).progress.error
+        progress = self.proofs.pop(proof_id).progress
+        self._recorder.forget(proof_id, progress.partitions)
+        error = progress.error
         if error is not None and all(type(error) is not type(each) for each in self.forgotten_errors):
             self.forgotten_errors.append(error)
 

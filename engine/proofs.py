@@ -70,6 +70,7 @@ class Progress:
 
     def __init__(self, name: str, partitions: int) -> None:
         self.name, self.partitions = name, partitions
+        self.submitted_s = 0.0
         self._states = {(stage, index): StageState() for index in range(partitions) for stage in STAGES}
         self._ended = asyncio.Event()
         self._error: EngineError | None = None
@@ -109,6 +110,11 @@ class Progress:
         for (stage, _), state in self._states.items():
             sums[stage] += state.seconds
         return sums
+
+    def waited_s(self, index: int) -> float:
+        """From the submission to the partition's admission; 0 while it waits."""
+        admitted_s = self._state("load", index).started_s
+        return 0.0 if admitted_s is None else admitted_s - self.submitted_s
 
     def has_started(self, stage: Stage, index: int) -> bool:
         return self._state(stage, index).started.is_set()

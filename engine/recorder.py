@@ -218,6 +218,11 @@ class Recorder:
         rows = self._partitions[partition]
         self.writer.update(Stage, (rows.partition_id, rows.latest[stage]), task_run_id=task_run_id)
 
+    def forget(self, job_id: str, partitions: int) -> None:
+        """Nothing more is recorded of a job that has ended."""
+        for index in range(partitions):
+            del self._partitions[PartitionId(job_id, index)]
+
     def leave(self, partition: PartitionId, at_s: float, wait_cause: str | None = None) -> None:
         """The partition's open stage ends; if it was a wait, this was its cause."""
         rows = self._partitions[partition]

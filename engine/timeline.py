@@ -77,6 +77,7 @@ class Timeline:
         match event:
             case Submit(job):
                 self._recorder.submitted(job, self._progress[job.id].name, at_s)
+                self._progress[job.id].submitted_s = at_s
                 self._open[job.id] = {PartitionId(job.id, index) for index in range(job.partitions)}
                 for partition in self._open[job.id]:
                     self._waits.begin(partition)

@@ -67,9 +67,10 @@ async def _show_report(history: History, summary: BatchSummary) -> None:
     places = {
         "report": f"`{page}`",
         "history": f"`cuzk history show {summary.run_id}` in {summary.history}",
-        "log": f"`{summary.log}`",
         "proofs": f"`{summary.output}`",
     }
+    if summary.log is not None:
+        places["log"] = f"`{summary.log}`"
     lines = [f"| {what} | {where} |" for what, where in places.items()]
     table = "\n".join(["| what | where |", "|---|---|", *lines])
     await acreate_markdown_artifact(f"{picture}\n\n{table}", "report", "Memory, and where the rest is")

@@ -140,7 +140,10 @@ class BatchParameters(BaseModel):
     def _counted(self) -> Self:
         if not (self.circuit or self.resume):
             raise ConfigError("circuit: expected a name; choose one of the settings' file, or a bundled one")
-        if self.resume is None:
+        if self.resume is not None:
+            if self.mode == "simulated":
+                raise ConfigError("resume: a simulated batch is not resumed; leave out one of both")
+        else:
             files = len(input_files(self.inputs))
             if files and self.count not in (0, files):
                 raise ConfigError(
@@ -152,8 +155,11 @@ class BatchParameters(BaseModel):
     @property
     def title(self) -> str:
         """What the batch is called: "merkle ×3 · nightly"."""
+        if not self.count:  # it is that of the run that is resumed
+            return f"the rest of {self.resume}"
         simulated = "simulated" if self.mode == "simulated" else ""
-        return " · ".join(filter(None, (f"{self.circuit} ×{self.count}", self.name, simulated)))
+        resumed = "resumed" if self.resume else ""
+        return " · ".join(filter(None, (f"{self.circuit} ×{self.count}", self.name, simulated, resumed)))
 
 
 def batch_parameters(**values: Any) -> BatchParameters:
@@ -161,10 +167,15 @@ def batch_parameters(**values: Any) -> BatchParameters:
     try:
         return BatchParameters(**values)
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        why = str(problem.get("ctx", {}).get("error", problem["msg"]))
-        raise ConfigError(f"{where}: {why}" if where else why) from error
+        raise ConfigError(first_problem(error)) from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """One line."""
+    problem = error.errors()[0]
+    where = ".".join(map(str, problem["loc"]))
+    why = str(problem.get("ctx", {}).get("error", problem["msg"]))
+    return f"{where}: {why}" if where else why
 
 
 def batch_config(parameters: BatchParameters, warn: Callable[[str], None]) -> Config:

@@ -11,11 +11,13 @@ import engine
 from config import Config, format_size_up, home
 from config.load import warn_on_stderr
 from engine import CircuitSpec, Rejected
+from engine.limits import modelled_limits
 from engine.words import telling
 from flows.batch import BatchParameters, batch_config
 from flows.errors import FlowError
 from flows.local_server import Say, running_server
 from flows.requests import Requests
+from flows.resume import taken_up
 from flows.server import named_server, prefect_server
 from flows.summary import BatchInterrupted, BatchSummary, begun, observer
 from policy import BudgetPolicy, Circuit, Job, Limits, Reject, Submit
@@ -40,9 +42,11 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
 def _run_batch(
     parameters: BatchParameters, say: Say, has_begun: Callable[[BatchSummary], None]
 ) -> BatchSummary:
+    parameters = taken_up(parameters)
     config = batch_config(parameters, warn_on_stderr)
     circuit = engine.resolve(parameters.circuit, config)
-    limits = engine.policy_limits(config)
+    real = parameters.mode == "real"
+    limits = engine.policy_limits(config) if real else modelled_limits(config)
     refuse_what_cannot_be_used(config, limits, parameters)
     Requests(parameters, circuit, home())
     engine.prepare(circuit, say)
@@ -50,7 +54,8 @@ def _run_batch(
     say(_which_server())
     with prefect_server(home(), say) as server:
         # The server takes seconds to start; what follows takes as long and needs no server.
-        engine.compile_for_proofs(config, circuit.zkey, say)
+        if real:
+            engine.compile_for_proofs(config, circuit.zkey, say)
         with telling(say, lambda: "loading Prefect"):
             import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it
             from prefect.exceptions import CancelledRun

@@ -18,6 +18,7 @@ from pathlib import Path
 
 LOOK_EVERY_S = 1.0
 STOP_WITHIN_S = 10.0
+NICE = 5  # proofs go first where the processors are too few for both: what is recorded can wait
 
 
 def stop_when_unused(lock_path: Path) -> None:
@@ -57,6 +58,7 @@ def main() -> None:
 
     gc.freeze()
     gc.enable()
+    os.nice(NICE)
     sys.argv = ["prefect", *arguments]
     app()
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -14,6 +14,18 @@ from tasks.source import source
 
 WORD_EVERY_S = 5.0
 PROOFS_IN_A_WORD = 3
+
+
+def teller() -> Callable[[str], None]:
+    """`tell` for threads, which do not know the flow run."""
+    logger, told = get_run_logger(), observer.get()
+
+    def tell_from_anywhere(line: str) -> None:
+        logger.info("%s", line)
+        if told:
+            told(line)
+
+    return tell_from_anywhere
 
 
 def tell(line: str, in_log: bool = True) -> None:

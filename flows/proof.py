@@ -11,7 +11,7 @@ from typing import Any
 
 from prefect import State, Task
 
-from engine import EngineError, ProofRequest
+from engine import EngineError
 from engine.proofs import Stage
 from tasks.admit import admit
 from tasks.follow import Ended
@@ -31,21 +31,20 @@ STAGES: tuple[tuple[Stage, StageTask], ...] = (
 )
 
 
-async def show_proof(proof_id: str, request: ProofRequest) -> None:
+async def show_proof(proof_id: str, name: str, partitions: int) -> None:
     """Show a submitted proof from now to its end, well or not, as tasks."""
-    keys = partition_keys(proof_id, request)
+    keys = partition_keys(proof_id, name, partitions)
     ends = await asyncio.gather(*map(_show_partition, keys), return_exceptions=True)
     for end in ends:  # how proofs end, the engine tells
         if isinstance(end, BaseException) and not isinstance(end, EngineError):
             raise end
 
 
-def partition_keys(proof_id: str, request: ProofRequest) -> list[Key]:
+def partition_keys(proof_id: str, name: str, count: int) -> list[Key]:
     """The proof's partitions by name: "merkle #2 [1/3]", or as the proof where it has only one."""
-    count = request.partitions or request.circuit.partitions
     if count == 1:
-        return [Key(proof_id, request.name)]
-    return [Key(proof_id, f"{request.name} [{index + 1}/{count}]", index) for index in range(count)]
+        return [Key(proof_id, name)]
+    return [Key(proof_id, f"{name} [{index + 1}/{count}]", index) for index in range(count)]
 
 
 async def _show_partition(key: Key) -> None:

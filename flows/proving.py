@@ -1,7 +1,7 @@
 """A batch's proofs, so many at a time, in a running engine."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine import Engine, EngineError, ProofCancelled, ProofFailed
 from flows.closed_loop import closed_loop
@@ -22,14 +22,14 @@ class Batch:
         self._stopped = False
         self._open: set[str] = set()
 
-    async def prove(self, indices: range, concurrency: int) -> list[ProofSummary]:
+    async def prove(self, indices: Iterable[int], concurrency: int) -> list[ProofSummary]:
         """What came of each that was begun, in order. What concerns all of them is raised."""
         try:
             return await closed_loop(self._until_stopped(indices), concurrency, self._prove_one)
         finally:
             self._shown.give_up()
 
-    def _until_stopped(self, indices: range) -> Iterator[int]:
+    def _until_stopped(self, indices: Iterable[int]) -> Iterator[int]:
         for index in indices:
             if self._stopped:
                 return
@@ -40,7 +40,7 @@ class Batch:
         proof_id = self._engine.submit(request)
         self._open.add(proof_id)
         self._progress.submitted(proof_id, request.name)
-        await self._shown.submitted(index, proof_id, request)
+        await self._shown.submitted(index, proof_id, request.name)
         error = await self._end_of(proof_id)
         self._open.remove(proof_id)
         seconds = time.monotonic() - started_s

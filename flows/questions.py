@@ -113,7 +113,7 @@ def _workload(parameters: QuestionParameters) -> tuple[WorkloadTable, Path]:
 
 
 def _names(table: WorkloadTable) -> Iterable[str]:
-    return [each.circuit for each in (*table.batches, *table.arrivals)]
+    return [*(each.circuit for each in table.batches), *(each.circuit for each in table.arrivals)]
 
 
 def _circuit(name: str, config: Config, say: Say) -> SimCircuit:

@@ -17,11 +17,13 @@ from engine.leftovers import clean_up
 from engine.outputs import usual_folder
 from flows.artifacts import ProgressBar, show_report
 from flows.batch import BatchParameters, batch_config
+from flows.closing import close_dead
 from flows.followers import Followers
 from flows.logs import engine_log_in_ui, run_log
-from flows.progress import Progress, tell
+from flows.progress import Progress, tell, teller
 from flows.proving import Batch
 from flows.requests import Requests
+from flows.resume import keep, taken_up
 from flows.shown import BEHIND, EachProof, shown
 from flows.summary import BatchSummary, Proofs, ProofSummary, begun
 from flows.version import code_version
@@ -45,19 +47,26 @@ class Opened:
 
 
 async def prove_for_real(parameters: BatchParameters) -> BatchSummary:
-    """Prove the batch, and show it in the flow run that this is called in."""
+    """Prove the batch, or what is left of the one it resumes, and show it in the flow run of the call."""
+    parameters = await asyncio.to_thread(taken_up, parameters)
     opened = await _open(parameters)
     run_id = new_id()
     with _history(opened.config) as (history, writer), _logs(opened.config, run_id) as log:
         clean_up(opened.config, history)
+        closing = asyncio.create_task(close_dead(history))
         output = (parameters.output or usual_folder(run_id)).absolute()
-        summary = BatchSummary(run_id, history.address, output, log, flow_run.ui_url, parameters.count)
         requests = Requests(parameters, opened.circuit, output)
-        proofs = await _prove(opened, summary, requests, writer)
+        found = await _found(opened, requests)
+        summary = BatchSummary(
+            run_id, history.address, output, log, flow_run.ui_url, parameters.count, len(found)
+        )
+        keep(parameters, output)
+        proofs = await _prove(opened, summary, requests, found, writer)
         if lost := writer.close():
             tell(str(lost))
         summary = replace(summary, proofs=Proofs(proofs))
         await show_report(history, summary)
+        await closing
     return summary
 
 
@@ -65,11 +74,28 @@ async def _open(parameters: BatchParameters) -> Opened:
     config = batch_config(parameters, get_run_logger().warning)
     limits = engine.policy_limits(config)
     circuit = engine.resolve(parameters.circuit, config)
-    await asyncio.to_thread(engine.prepare, circuit, tell)
-    await asyncio.to_thread(engine.compile_for_proofs, config, circuit.zkey, tell)
+    say = teller()
+    await asyncio.to_thread(engine.prepare, circuit, say)
+    await asyncio.to_thread(engine.compile_for_proofs, config, circuit.zkey, say)
     proofs = parameters.count * (parameters.partitions or circuit.partitions)
     circuit = await asyncio.to_thread(engine.with_table, circuit, proofs, config, limits)
     return Opened(config, limits, circuit, parameters)
+
+
+async def _found(opened: Opened, requests: Requests) -> set[int]:
+    """The proofs that are there of the batch that is resumed."""
+    parameters, say = opened.parameters, teller()
+    if parameters.resume is None:
+        return set()
+    from engine.finished import finished_proofs
+
+    def checked(count: int) -> None:
+        say(f"looked for {count} of {parameters.count} proofs of run {parameters.resume}")
+
+    folders, zkey = requests.folders(), opened.circuit.zkey
+    found = await asyncio.to_thread(finished_proofs, zkey, folders, opened.partitions, checked)
+    say(f"{len(found)} of {parameters.count} proofs are there and valid")
+    return found
 
 
 @contextmanager
@@ -89,17 +115,22 @@ def _logs(config: Config, run_id: str) -> Iterator[Path]:
 
 
 async def _prove(
-    opened: Opened, summary: BatchSummary, requests: Requests, writer: HistoryWriter
+    opened: Opened, summary: BatchSummary, requests: Requests, found: set[int], writer: HistoryWriter
 ) -> list[ProofSummary]:
     parameters, count = opened.parameters, opened.parameters.count
     async with _running(opened, summary, writer) as (current, followers):
         if told := begun.get():
             told(summary)
         display = shown(current, opened.circuit.name, count, opened.partitions, followers)
-        progress = Progress(count, bar=ProgressBar(), in_log=isinstance(display, EachProof))
+        progress = Progress(
+            count, len(found), len(found), bar=ProgressBar(), in_log=isinstance(display, EachProof)
+        )
         batch = Batch(current, requests, display, progress, parameters.on_failure == "stop")
         async with progress.words():
-            return await batch.prove(range(count), parameters.concurrency)
+            for index in found:
+                display.found(index)
+            left = (index for index in range(count) if index not in found)
+            return await batch.prove(left, parameters.concurrency)
 
 
 @asynccontextmanager
@@ -108,7 +139,9 @@ async def _running(
 ) -> AsyncIterator[tuple[Engine, Followers]]:
     """The engine, and who shows its proofs: for as long as that takes after the engine has been left."""
     parameters, config, limits = opened.parameters, opened.config, opened.limits
-    labels = RunLabels(parameters.title, code_version(), flow_run.id, str(summary.output), parameters.count)
+    labels = RunLabels(
+        parameters.title, code_version(), flow_run.id, str(summary.output), summary.count - summary.found
+    )
     ledger = engine.shared_ledger(config, f"{parameters.title}, run {summary.run_id}", limits)
     async with Followers(parameters.concurrency + BEHIND) as followers:
         async with Engine(config, limits, writer, summary.run_id, labels, ledger=ledger) as current:

@@ -1,5 +1,6 @@
 """What a batch asks of the engine: a request for each of its proofs."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -24,8 +25,15 @@ class Requests:
         due = parameters.due
         self._due = None if due is None else due_at(due, datetime.now().astimezone())
 
+    def folders(self) -> Iterator[Path]:
+        """Where each of the proofs goes."""
+        return (proof_folder(self._output, self._name(index)) for index in range(self._parameters.count))
+
     def __getitem__(self, index: int) -> ProofRequest:
-        name = f"{self._circuit.name} #{index + 1}"
+        name = self._name(index)
         circuit = with_input(self._circuit, self._inputs[index]) if self._inputs else self._circuit
         folder = proof_folder(self._output, name)
         return ProofRequest(circuit, name, folder, self._parameters.partitions, self._priority, self._due)
+
+    def _name(self, index: int) -> str:
+        return f"{self._circuit.name} #{index + 1}"

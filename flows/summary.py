@@ -50,7 +50,7 @@ class BatchSummary:
     run_id: str
     history: str
     output: Path
-    log: Path
+    log: Path | None
     flow_run_url: str | None
     count: int = 0
     found: int = 0

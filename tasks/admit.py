@@ -1,7 +1,6 @@
 """A partition waits until its memory is reserved: what it waits for is in the task's log."""
 
 import asyncio
-import time
 
 from prefect import State, get_run_logger, task
 from prefect.states import Cancelled
@@ -20,12 +19,12 @@ async def admit(key: Key) -> Ended | State:
     note_start()
     if source.get().has_started(key.proof_id, "load", key.partition):
         return Ended()
-    started_s = time.monotonic()
     try:
         await _wait(key)
     except ProofCancelled as error:
         return Cancelled(message=str(error))
-    get_run_logger().info("admitted after %.2f s", time.monotonic() - started_s)
+    waited_s = source.get().waited_s(key.proof_id, key.partition)
+    get_run_logger().info("admitted after %.2f s", waited_s)
     return Ended()
 
 

@@ -22,7 +22,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {"policy", "groth16", "kernels", "db", "config", "examples"},
     "tasks": {"engine", "config"},
     "flows": {"tasks", "engine", "sim", "plots", "policy", "db", "config", "examples"},
-    "benchmarks": {"engine", "groth16", "kernels", "policy", "sim", "plots", "db", "config"},
+    "benchmarks": {
+        "flows", "tasks", "engine", "groth16", "kernels", "policy", "sim", "plots", "db", "config",
+    },
     "cli": {
         "flows", "tasks", "engine", "sim", "plots", "policy", "db", "groth16", "kernels", "config",
         "examples",

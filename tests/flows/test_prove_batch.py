@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
+from config import ConfigError
 from db import ask as ask_sql
 from db import list_runs, open_history, show_run
 from examples import CIRCUITS
@@ -191,6 +192,55 @@ def test_logs_tell_of_the_stages(server: Server, finished: Batch) -> None:
         assert words in messages
 
 
+def test_the_next_batch_closes_what_the_killed_one_left_open(
+    server: Server, finished: Batch, home: Path
+) -> None:
+    assert finished
+    with open_history(home / "history.db") as history:
+        dead = list_runs(history)[-1].run
+    assert dead.flow_run_id is not None
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [dead.flow_run_id]}})
+    assert (flow_run["state_type"], flow_run["state"]["message"]) == ("CRASHED", "its process has died")
+    still_open = {"state": {"type": {"any_": ["PENDING", "RUNNING"]}}}
+    of_run = {"id": {"any_": [dead.flow_run_id]}}
+    assert ask(server.api_url, "task_runs/filter", flow_runs=of_run, task_runs=still_open) == []
+
+
+def test_a_simulated_batch_has_the_same_tasks_and_no_proofs(server: Server, finished: Batch) -> None:
+    parameters = BatchParameters(circuit="multiplier", count=2, partitions=2, budget="1GiB", mode="simulated")
+    summary = run_batch(parameters, silent)
+    assert summary.headline == "2 of 2 proved"
+    assert [path.name for path in summary.output.iterdir()] == ["report.html"]
+    flow_run_id = str(summary.flow_run_url).rsplit("/", 1)[1]
+    assert eventually(lambda: all_final(server, flow_run_id))
+    names, real = (
+        {run["name"] for run in task_runs(server.api_url, each) if not run["name"].startswith("load ")}
+        for each in (flow_run_id, finished.flow_run_id)
+    )
+    assert names == real
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [flow_run_id]}})
+    assert flow_run["name"] == "multiplier ×2 · simulated"
+
+
+@pytest.mark.usefixtures("server")
+def test_what_is_left_of_a_batch_is_proved_and_nothing_twice(finished: Batch, home: Path) -> None:
+    first, second = (finished.output / f"multiplier-{number}" for number in (1, 2))
+    kept = {path: path.read_bytes() for path in first.glob("proof_*.json")}
+    (second / "proof_1.json").write_text("{}")
+    summary = run_batch(BatchParameters(resume=finished.run_id, budget="1GiB"), silent)
+    assert summary.headline == "2 of 2 proved, 1 of them before"
+    assert [proof.name for proof in summary.proofs] == ["multiplier #2"]
+    assert summary.output == finished.output
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert "pi_a" in (second / "proof_1.json").read_text()
+    with open_history(home / "history.db") as history:
+        run = show_run(history, summary.run_id).run
+    assert (run.name, run.proof_count) == ("multiplier ×2 · resumed", 1)
+    for wrong, why in (({"circuit": "merkle"}, "proves 'multiplier', and not 'merkle'"),):
+        with pytest.raises(ConfigError, match=why):
+            run_batch(BatchParameters(resume=finished.run_id, **wrong), silent)  # type: ignore[arg-type]
+
+
 def test_a_batch_that_fails_fails_the_flow_and_keeps_nothing_on_disk(
     server: Server, home: Path, tmp_path: Path
 ) -> None:
@@ -235,6 +285,21 @@ def test_a_terminated_batch_is_cancelled_and_everything_of_it_ends(server: Serve
         assert list_runs(history)[0].run.state == "cancelled"
     assert server.local is not None
     assert server.local.is_alive()
+
+
+def test_a_batch_that_is_cancelled_in_the_ui_ends_by_itself(server: Server, home: Path) -> None:
+    process = start_batch(home, server.api_url, circuit="multiplier", count=10_000, budget="1GiB")
+    read_until(process, "proved in")
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", sort="START_TIME_DESC", limit=1)
+    state = {"type": "CANCELLING", "name": "Cancelling"}  # what the UI sets
+    ask(server.api_url, f"flow_runs/{flow_run['id']}/set_state", state=state)
+    _, err = process.communicate()
+    assert process.returncode == 130, err
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [flow_run["id"]]}})
+    assert (flow_run["state_type"], flow_run["state"]["message"]) == ("CANCELLED", "cancelled in the UI")
+    assert eventually(lambda: all_final(server, flow_run["id"]))
+    with open_history(home / "history.db") as history:
+        assert list_runs(history)[0].run.state == "cancelled"
 
 
 def artifacts(server: Server, flow_run_id: str) -> list[dict[str, Any]]:

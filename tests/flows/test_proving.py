@@ -44,7 +44,7 @@ class NotShown:
     def __init__(self) -> None:
         self.ends, self.given_up = 0, False
 
-    async def submitted(self, index: int, proof_id: str, request: ProofRequest) -> None: ...
+    async def submitted(self, index: int, proof_id: str, name: str) -> None: ...
 
     def ended(self, index: int, proof_id: str, error: Exception | None) -> None:  # noqa: ARG002
         self.ends += 1
