@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.in_flight import InFlight
@@ -31,7 +32,16 @@ class ProvingDevice:
         self.name, self.in_flight = device.name, InFlight()
         self._gpu = None if device.memory_bytes is None else _open(device.name, device.memory_bytes)
         self._lost, self.is_lost = lost, False
-        self._wrong_proofs = 0
+        self._wrong_proofs = self._users = 0
+
+    @contextmanager
+    def in_use(self) -> Iterator[Callable[[], bool]]:
+        """Inside the block, one more partition is on its GPU; whether it is alone there, it may ask."""
+        self._users += 1
+        try:
+            yield lambda: self._users == 1
+        finally:
+            self._users -= 1
 
     def gpu_for(self, header: KeyHeader) -> Gpu | None:
         """The GPU that is to prove with this key; None: the processors are."""

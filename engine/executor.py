@@ -19,6 +19,7 @@ from engine.monitor import DeviceUse
 from engine.partition import PartitionRun, limited
 from engine.pools import Pools
 from engine.recorder import Recorder
+from engine.retrying import retried
 from engine.share import Share
 from engine.timeline import Timeline
 from kernels.cuda.errors import DeviceLost
@@ -218,9 +219,15 @@ class Executor:
         loader, stop = self._loaders[entry.key], StopFlag()
         event: Event
         try:
-            run = self._pools.synthesis(lambda: self._closing.is_set() or stop.is_set())
+
+            def stopped() -> bool:
+                return self._closing.is_set() or stop.is_set()
+
+            run = self._pools.synthesis(stopped)
             with limited("load", self._timeouts.load, stop):
-                size_bytes = await self._pools.blocking(self._caches.load, entry, loader, run)
+                size_bytes = await retried(
+                    lambda: self._pools.blocking(self._caches.load, entry, loader, run), entry.key, stopped
+                )
             event = Loaded(entry.key, size_bytes)
         except Exception as caught:
             error = stop.why or caught if isinstance(caught, Stopped) else caught

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from engine.outputs import Outputs
 from engine.pools import Pools
 from engine.proofs import Stage
 from engine.proving import Proving
+from engine.retrying import retried
 from engine.work import Work
 from groth16.errors import VerificationFailed
 from kernels.cuda.errors import DeviceLost, OutOfDeviceMemory
@@ -53,15 +54,17 @@ class PartitionRun:
 
     async def synthesize(self, evaluate: bool) -> Event:
         """Witness, then a, b and c; without `evaluate` the device that proves makes them."""
-        circuit, work = self._circuit, self.work
-        with limited("synthesize", self._timeouts.synthesize, work.stop):
-            compute = circuit.witness_source(self._calculator(), work.stop)
-            run = self._pools.synthesis(work.stop.is_set)
-            await self._pools.blocking(stages.witness, work, compute, run)
-            del compute
+        with limited("synthesize", self._timeouts.synthesize, self.work.stop):
+            await self._witness()
             if evaluate:
                 await self._proving.evaluate()
         return Synthesized(self.partition)
+
+    async def _witness(self) -> None:
+        work = self.work
+        compute = self._circuit.witness_source(self._calculator(), work.stop)
+        run = self._pools.synthesis(work.stop.is_set)
+        await self._retried(lambda: self._pools.blocking(stages.witness, work, compute, run))
 
     async def prove(self, device: ProvingDevice) -> Event:
         """The proof and its check by pairing; tells of each on the way."""
@@ -91,8 +94,15 @@ class PartitionRun:
             await self._proving.verify()
         except VerificationFailed as error:
             raise await self._pools.blocking(diagnosis.explain, self._circuit, error) from error
-        assert work.proof is not None, "a verified proof is there"
-        await self._pools.blocking(self._outputs.write, self.partition.index, work.proof, work.public)
+        proof = work.proof
+        assert proof is not None, "a verified proof is there"
+        await self._retried(
+            lambda: self._pools.blocking(self._outputs.write, self.partition.index, proof, work.public)
+        )
+
+    async def _retried(self, attempt: Callable[[], Awaitable[None]]) -> None:
+        """Files that cannot be read or written now are tried again, with all else of the partition kept."""
+        await retried(attempt, str(self.partition), self.work.stop.is_set)
 
     def _calculator(self) -> WitnessCalculator | None:
         key = self._circuit.calculator_key

@@ -15,10 +15,11 @@ from engine.freeing import clear_frames
 from engine.in_flight import InFlight
 from engine.loading import LoadedKey, LoadedMatrices
 from engine.pools import Pools
+from engine.retrying import retried
 from engine.work import Work
 from groth16.errors import VerificationFailed
 from groth16.verification_key import VerificationKey
-from kernels.cuda.errors import DeviceLost
+from kernels.cuda.errors import DeviceLost, OutOfDeviceMemory
 from policy import Event, PartitionId, QuotientDone
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Proving:
             await self._by_processors(device)
             return True
         try:
-            await self._by_gpu(gpu)
+            await self._by_gpu_again(device, gpu)
             return False
         except DeviceLost as error:
             clear_frames(error)
@@ -89,6 +90,19 @@ class Proving:
             assert self._verification_key is not None, "the proof comes first"
             await self._pools.blocking(stages.verify, self._work, self._verification_key)
             self._is_verified = True
+
+    async def _by_gpu_again(self, device: ProvingDevice, gpu: Gpu) -> None:
+        """Alone on its GPU, a partition that finds too little memory there waits for other processes' to go.
+
+        Beside others of this process the policy has it wait for those.
+        """
+        with device.in_use() as is_alone:
+            await retried(
+                lambda: self._by_gpu(gpu),
+                str(self._partition),
+                self._work.stop.is_set,
+                lambda error: isinstance(error, OutOfDeviceMemory) and is_alone(),
+            )
 
     async def _by_gpu(self, gpu: Gpu) -> None:
         """The witness stays until the proof has passed its check."""

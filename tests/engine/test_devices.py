@@ -23,6 +23,7 @@ from engine import (
     doctor,
     gpus,
     load_shape,
+    retrying,
     single,
     stages,
 )
@@ -252,9 +253,25 @@ def test_out_of_device_memory_is_tried_again_with_fewer_at_once(
     replayed(rows, limits_for(spec, 2, devices=(GPU,)))
 
 
-def test_alone_out_of_device_memory_is_the_proofs_failure(
-    spec: CircuitSpec, tmp_path: Path, install: Any
+def test_alone_out_of_device_memory_it_waits_for_other_processes(
+    spec: CircuitSpec, tmp_path: Path, install: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(retrying, "BACKOFF_S", (0.0, 0.0))
+
+    def fault(call: int) -> None:
+        if call < 3:
+            raise OutOfDeviceMemory("gpu0 is out of memory")
+
+    gpu = install(FakeGpu(fault))
+    assert states(prove(spec, tmp_path, 1)) == ["succeeded"]
+    assert gpu.calls == 3
+
+
+def test_alone_out_of_device_memory_for_long_is_the_proofs_failure(
+    spec: CircuitSpec, tmp_path: Path, install: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrying, "BACKOFF_S", (0.0, 0.0))
+
     def fault(_: int) -> None:
         raise OutOfDeviceMemory("gpu0 is out of memory")
 
