@@ -17,6 +17,7 @@ from db import History, find_run, show_run
 from engine.circuit import open_circuit
 from engine.limits import modelled_limits
 from flows.batch import with_budget
+from flows.form import Schema, of_one_type
 from flows.local_server import Say
 from sim import BUDGET, SimError, bundled_circuits, load_profile, read_workload_table, with_history
 from sim.circuits import SimCircuit
@@ -26,10 +27,15 @@ from sim.workload_file import BatchTable, WorkloadTable, bundled_workloads
 MOST_SEEDS = 1_000
 
 
+def _form(schema: Schema) -> None:
+    for each in schema["properties"].values():
+        of_one_type(each)
+
+
 class QuestionParameters(BaseModel):
     """A workload on a machine: proofs of one circuit, or all that a file says."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_form)
 
     workload: str | None = Field(
         None,

@@ -16,7 +16,7 @@ from flows.version import code_version
 from sim import Progress, SimError
 from sim.compare import fixed_against_budget
 from sim.plan import MEMORY_STEP, Plan, axis_of, plan, read_goal, read_share
-from sim.pool import Pool, Target, pool
+from sim.pool import Pool, Recording, Target, pool
 from sim.question import Question
 from sim.scenario import Scenario, refusal
 from sim.settings import combinations, read_setting
@@ -94,19 +94,15 @@ class Study:
     def _summaries(self, scenarios: Sequence[Scenario]) -> list[Summary]:
         seeds = self.parameters.all_seeds
         with self._pool(len(scenarios) * len(seeds)) as playing:
-            return summarize(scenarios, seeds, playing, self._target(), self._recorded)
+            return summarize(scenarios, seeds, playing)
 
-    def _target(self) -> Target | None:
+    def _recording(self) -> Recording | None:
         if not self._recorded:
             return None
-        config = self.config
-        return Target(
-            config.history_url(),
-            config.history_spool(),
-            tuple(config.history.hash),
-            self.parameters.title,
-            code_version(),
-        )
+        config, name = self.config, self.parameters.title
+        hide = tuple(config.history.hash)
+        target = Target(config.history_url(), config.history_spool(), hide, name, code_version())
+        return Recording(target, self._recorded)
 
     @contextmanager
     def _pool(self, cases: int) -> Iterator[Pool]:
@@ -125,7 +121,7 @@ class Study:
             )
             return f"simulating, {done[0]}{of} runs done{at}"
 
-        with telling(self._say, word), pool(cases, progress, told) as playing:
+        with telling(self._say, word), pool(cases, progress, told, self._recording()) as playing:
             yield playing
 
 

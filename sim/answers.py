@@ -102,6 +102,7 @@ def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
     budget_bytes = max(host.modelled.limits.budget_bytes for host in hosts)
     figures = {
         "peak_reserved_bytes": float(max(life.peak_reserved_bytes for life in lives)),
+        "peak_resident_bytes": max(life.peak_resident_bytes for life in lives),
         "budget_bytes": float(budget_bytes),
         "device_use_share": sum(life.devices_busy_s for life in lives) / (device_s or 1.0),
         "loads": float(sum(meter.loads for meter in meters)),

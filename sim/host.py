@@ -16,6 +16,7 @@ from sim.kinds import policy_of
 from sim.log import RunLog
 from sim.machine import SimulatedMachine, Watch
 from sim.meter import Meter
+from sim.resident import ResidentMemory
 
 
 class HostDurations(Durations):
@@ -48,6 +49,7 @@ class Life:
     meter: Meter
     log: RunLog | None
     peak_reserved_bytes: int
+    peak_resident_bytes: float
     devices_busy_s: float
 
 
@@ -87,14 +89,24 @@ class SimulatedHost:
             )
         else:
             self.machine = SimulatedMachine(*arguments)
+        profile = self.modelled.profile
+        self._resident = ResidentMemory(self.machine, profile.memory, profile.measured_bytes)
+        self.machine.watch(self._resident)
 
     def die(self) -> None:
         """The process ends with all its work, which it does not report."""
         self.up = False
         self.machine.halt()
         self.meter.close(self._env.now)
-        life = Life(self.meter, self._log, self.policy.peak_reserved_bytes, self.machine.devices_busy_s)
-        self.ended.append(life)
+        self.ended.append(
+            Life(
+                self.meter,
+                self._log,
+                self.policy.peak_reserved_bytes,
+                self._resident.peak_bytes,
+                self.machine.devices_busy_s,
+            )
+        )
 
     def submit(self, job: Job) -> Signal:
         """Hand in a job; the signal fires with the decision that ends it."""

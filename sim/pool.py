@@ -37,13 +37,26 @@ class Case(NamedTuple):
     target: Target | None = None
 
 
+@dataclass(frozen=True)
+class Recording:
+    """Where runs are recorded: of each scenario those by the first `seeds` seeds."""
+
+    target: Target
+    seeds: int = 1
+
+
 class Pool:
-    """Plays cases."""
+    """Plays cases. `recording`: which of them are recorded; None: none."""
 
     def __init__(
-        self, executor: ProcessPoolExecutor | None, progress: Progress, done: Callable[[], None]
+        self,
+        executor: ProcessPoolExecutor | None,
+        progress: Progress,
+        done: Callable[[], None],
+        recording: Recording | None,
     ) -> None:
         self._executor, self._progress, self._done = executor, progress, done
+        self.recording = recording
 
     def play(self, cases: Sequence[Case]) -> list[Answers]:
         """The answers, in the order of the cases. Raises what playing raises."""
@@ -87,7 +100,11 @@ def _record(runs: Sequence[HostRun], target: Target, case: Case, progress: Progr
 
 @contextmanager
 def pool(
-    cases_expected: int, progress: Progress, done: Callable[[], None] = lambda: None, workers: int = 0
+    cases_expected: int,
+    progress: Progress,
+    done: Callable[[], None] = lambda: None,
+    recording: Recording | None = None,
+    workers: int = 0,
 ) -> Iterator[Pool]:
     """A pool of `workers` processes, 0: one a core; `done` is called after each case.
 
@@ -95,11 +112,11 @@ def pool(
     """
     workers = min(workers or cores(), cases_expected)
     if workers < 2:
-        yield Pool(None, progress, done)
+        yield Pool(None, progress, done, recording)
         return
     # Started anew: a copy of a process with threads may hang.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
-        yield Pool(executor, progress, done)
+        yield Pool(executor, progress, done, recording)
 
 
 def cores() -> int:

@@ -6,6 +6,7 @@ from typing import Protocol
 from policy import (
     Decision,
     DeviceOutOfMemory,
+    Displaced,
     Event,
     Evict,
     Failed,
@@ -69,6 +70,7 @@ class ResidentMemory:
             Proved: self._let_go,
             Failed: self._let_go,
             DeviceOutOfMemory: self._let_go,
+            Displaced: self._let_go,
         }
 
     def resident_bytes(self) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sim.answers import LATENCY, Answers
 from sim.intervals import Interval, interval_of
-from sim.pool import Case, Pool, Target
+from sim.pool import Case, Pool
 from sim.scenario import Scenario
 from sim.verdict import Verdict
 from sim.workload import Loop
@@ -93,19 +93,11 @@ def _verdict(answers: Sequence[Answers]) -> tuple[Verdict | None, int]:
     return None, len(answers)
 
 
-def summarize(
-    scenarios: Sequence[Scenario],
-    seeds: Sequence[int],
-    pool: Pool,
-    target: Target | None = None,
-    recorded: int = 1,
-) -> list[Summary]:
-    """Each scenario played by each seed: the same seeds, so that differences are the scenarios'.
-
-    `target`: where the first `recorded` seeds of each scenario are recorded; None: nowhere.
-    """
+def summarize(scenarios: Sequence[Scenario], seeds: Sequence[int], pool: Pool) -> list[Summary]:
+    """Each scenario played by each seed: the same seeds, so that differences are the scenarios'."""
+    recording = pool.recording
     cases = [
-        Case(scenario, seed, target if place < recorded else None)
+        Case(scenario, seed, recording.target if recording and place < recording.seeds else None)
         for scenario in scenarios
         for place, seed in enumerate(seeds)
     ]

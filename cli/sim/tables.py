@@ -24,6 +24,7 @@ MACHINE_ROWS = (
     ("from the first to the last", "makespan_s"),
     ("peak memory reserved", "peak_reserved_bytes"),
     ("of a budget of", "budget_bytes"),
+    ("peak memory resident", "peak_resident_bytes"),
     ("devices busy", "device_use_share"),
     ("loads of SRS and PCE", "loads"),
     ("of them again", "reloads"),
