@@ -7,7 +7,7 @@ import fcntl
 import logging
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import BinaryIO
 from sqlalchemy import Engine
 
 from db.changes import Change, write
+from db.errors import HistoryError
 from db.ids import new_id
 from db.lines import decode, encode, whole_lines
 
@@ -78,8 +79,10 @@ class Spool:
     def _append(self, changes: Sequence[Change]) -> None:
         file = self._file or self._open()
         end = file.seek(0, os.SEEK_END)
+        rest = "".join(map(encode, changes)).encode()
         try:
-            file.write("".join(map(encode, changes)).encode())
+            while rest:  # of what a full disk has no room for, it takes the beginning without a word
+                rest = rest[file.write(rest) :]
         except OSError:
             with suppress(OSError):
                 file.truncate(end)
@@ -110,7 +113,7 @@ def import_left(engine: Engine, folder: Path) -> None:
 def copy_into(engine: Engine, folder: Path) -> None:
     """Write what `folder` keeps to another database too; what cannot be written there is passed over."""
     for path in sorted(folder.glob(f"*{SUFFIX}")):
-        for changes in _chunks(path):
+        for changes in _chunks(path, lambda _: None):
             write(engine, changes, lambda *_: None)
 
 
@@ -126,17 +129,26 @@ def _is_left(file: BinaryIO) -> bool:
 def _write_all(engine: Engine, path: Path) -> None:
     refused = 0
 
-    def refuse(_: Change, error: Exception) -> None:
+    def refuse(_: Change | None, error: Exception) -> None:
         nonlocal refused
         refused += 1
         _log.warning("%s: a record is refused and skipped: %s", path, error) if refused == 1 else None
 
-    for changes in _chunks(path):
+    for changes in _chunks(path, lambda error: refuse(None, error)):
         write(engine, changes, refuse)
 
 
-def _chunks(path: Path) -> Iterator[list[Change]]:
-    with path.open(encoding="utf-8") as file:
-        changes = (decode(line) for line in whole_lines(file))
+def _chunks(path: Path, damaged: Callable[[Exception], None]) -> Iterator[list[Change]]:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        changes = _changes(whole_lines(file), damaged)
         while chunk := list(islice(changes, _AT_ONCE)):
             yield chunk
+
+
+def _changes(lines: Iterable[str], damaged: Callable[[Exception], None]) -> Iterator[Change]:
+    """Those of the lines; one that a disk or a crash has damaged is told, and keeps no other back."""
+    for line in lines:
+        try:
+            yield decode(line)
+        except HistoryError as error:
+            damaged(error)

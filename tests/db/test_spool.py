@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from db import History, HistoryError, Proof, Run, Stage, list_runs, open_history, show_run
-from db.changes import Insert, Update, table_of
+from db.changes import Insert, Update, insert_of, table_of
 from db.lines import decode, encode
 from db.spool import Spool
 
@@ -45,6 +46,36 @@ def make_run(name: str) -> Run:
 
 def names(history: History) -> list[str]:
     return [summary.run.name for summary in reversed(list_runs(history))]
+
+
+@contextmanager
+def no_file_longer_than(size_bytes: int) -> Iterator[None]:
+    """As on a disk that is full then: what goes beyond is refused, once the rest of the room is taken."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_of_what_a_full_disk_has_no_room_for_nothing_is_kept(tmp_path: Path) -> None:
+    spool, changes = Spool(tmp_path), [insert_of(make_run(name)) for name in "abc"]
+    spool.keep(changes[:1])
+    kept = spool.path.read_bytes()
+    with no_file_longer_than(len(kept) * 2 + 10), pytest.raises(OSError, match="File too large"):
+        spool.keep(changes[1:])
+    assert spool.path.read_bytes() == kept
+
+
+def test_a_damaged_line_keeps_no_other_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = tmp_path / "h.db-spool"
+    folder.mkdir()
+    lines = [encode(insert_of(make_run(name))) for name in "ab"]
+    (folder / "1.jsonl").write_bytes(b"\xff\x00 torn" + "\n".join(["", *lines]).encode())
+    with open_history(tmp_path / "h.db") as history:
+        assert names(history) == ["a", "b"]
+    assert "a record is refused and skipped: found '\ufffd\\x00 torn" in caplog.text
 
 
 def test_what_was_kept_goes_first_when_the_database_is_back(
