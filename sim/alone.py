@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from sim.contention import Cores, synthesis_stretch
+from sim.shared import LEAST_S
 from sim.spans import AtWork, Span, Stages
 
 Samples = dict[str, list[float]]
@@ -58,14 +59,15 @@ def synthesis_alone(stages: Stages, slowdown: float, cores: Cores | None) -> Sam
 def proving_alone(runs: Sequence[Stages], cores: Cores | None) -> Samples:
     """Seconds of each proof without others on its device; a circuit takes the same in all runs."""
     spans = [(span, [*_proving(stages, span, cores)]) for stages in runs for span in _proofs(stages)]
-    alone_s = _balanced(spans)
+    by_size = 1.0 if cores is None else cores.by_size
+    alone_s = _balanced(spans, by_size)
     samples: Samples = defaultdict(list)
     for span, pieces in spans:
-        samples[span.circuit].append(alone_s[span.circuit] * _done(pieces, alone_s))
+        samples[span.circuit].append(alone_s[span.circuit] * _done(pieces, span.circuit, alone_s, by_size))
     return dict(samples)
 
 
-def _balanced(spans: "Sequence[tuple[Span, list[Piece]]]") -> dict[str, float]:
+def _balanced(spans: "Sequence[tuple[Span, list[Piece]]]", by_size: float) -> dict[str, float]:
     """Such seconds for each circuit that on average a proof of it gets done in its span."""
     counts, together = Counter[str](), dict[str, dict[tuple[str, ...], float]]()
     for span, pieces in spans:
@@ -78,7 +80,7 @@ def _balanced(spans: "Sequence[tuple[Span, list[Piece]]]") -> dict[str, float]:
     }
     alone_s = {name: sum(seconds for seconds, _ in pieces) for name, pieces in mean.items()}
     for _ in range(ROUNDS):
-        done = {name: _done(pieces, alone_s) for name, pieces in mean.items()}
+        done = {name: _done(pieces, name, alone_s, by_size) for name, pieces in mean.items()}
         alone_s = {name: alone_s[name] * share for name, share in done.items()}
         if all(abs(share - 1) < ENOUGH for share in done.values()):
             break
@@ -103,6 +105,10 @@ def _proofs(stages: Stages) -> Iterator[Span]:
     return (span for span in stages.spans if span.kind == "prove" and span.seconds > 0)
 
 
-def _done(pieces: Sequence[Piece], alone_s: dict[str, float]) -> float:
+def _done(pieces: Sequence[Piece], name: str, alone_s: dict[str, float], by_size: float) -> float:
     """The share of a proof that gets done in its span, if circuits take so long alone: 1 where it is so."""
-    return sum(seconds / fmean([alone_s[name] for name in beside]) for seconds, beside in pieces)
+    if not by_size:
+        return sum(seconds for seconds, _ in pieces) / alone_s[name]
+    weights: dict[str, float] = {each: max(seconds, LEAST_S) ** by_size for each, seconds in alone_s.items()}
+    done_s = sum(seconds / fmean([weights[each] for each in beside]) for seconds, beside in pieces)
+    return done_s * weights[name] / alone_s[name]

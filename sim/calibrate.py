@@ -3,10 +3,12 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean, median, pvariance
 
 from sim.alone import Samples, proving_alone, synthesis_alone
 from sim.contention import Cores
+from sim.fit_memory import fitted_memory
 from sim.predict import simulate_requests
 from sim.profile import MachineProfile, MemoryModel, ObservedTimes
 from sim.replay import RecordedRun
@@ -16,8 +18,10 @@ from sim.spans import Stages, stages_of
 FEW = 10
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 """Of the pool's threads that a partition keeps busy alone, among which the best is looked for."""
+SLOWDOWNS = (0.0, 0.02, 0.05, 0.1)
+"""Of synthesis by what synthesizes beside it, cores apart."""
 CLEARLY = 0.9
-"""Of the misfit with all threads busy, below which another share is believed."""
+"""Of the misfit with all threads busy and no slowdown, below which another share is believed."""
 OUTLIER = 5.0  # times the median: the machine slept
 
 
@@ -34,6 +38,7 @@ class _Times:
     """What was found under one assumption about cores; `misfit` is the share of all time it leaves open."""
 
     cores: Cores | None
+    slowdown: float
     synthesize: Samples
     prove: Samples
     misfit: float
@@ -56,10 +61,11 @@ def calibrate(
             "name": name,
             "about": f"learned from {len(runs)} run{'s' * (len(runs) > 1)} of this machine",
             "cores": times.cores,
+            "synthesis_slowdown": times.slowdown,
             "host_before_share": 0.0 if cores else base.host_before_share,
             "host_after_share": 0.0 if cores else base.host_after_share,
             "quotient_share": _quotient_share(stages) if cores else base.quotient_share,
-            "memory": MemoryModel(),
+            "memory": _memory(runs, circuits),
             "circuits": {**base.circuits, **circuits},
         }
     )
@@ -69,15 +75,22 @@ def calibrate(
         if run.peak_rss_bytes is not None
     ]
     if rss:
-        profile = profile.model_copy(update={"memory": MemoryModel(base=max(0, round(median(rss))))})
+        memory = profile.memory.model_copy(update={"base": max(0, round(median(rss)))})
+        profile = profile.model_copy(update={"memory": memory})
     return Learned(profile, tuple(_thin(stages, profile)))
+
+
+def _memory(runs: Sequence[RecordedRun], circuits: dict[str, ObservedTimes]) -> MemoryModel:
+    """What is held in each stage; the base follows from the peaks."""
+    measured = {name: times.working_bytes for name, times in circuits.items() if times.working_bytes}
+    return fitted_memory([(run.log, run.rss) for run in runs], measured) or MemoryModel()
 
 
 def _best(stages: Sequence[Stages], slowdown: float, cores: Cores | None) -> _Times:
     if cores is None:
         return _found(stages, slowdown, None)
     found = []
-    for share in SHARES:
+    for share, slowdown in product(SHARES[:1], SLOWDOWNS[:1]):
         choice = cores.model_copy(update={"proving_cores": share * cores.proving_threads})
         found.append(_found(stages, slowdown, choice))
     best = min(found, key=lambda each: each.misfit)
@@ -89,7 +102,7 @@ def _found(stages: Sequence[Stages], slowdown: float, cores: Cores | None) -> _T
     prove = proving_alone(stages, cores)
     misfit = sum(map(_misfit_s2, [*synthesize.values(), *prove.values()]))
     total_s = sum(sum(each) for each in [*synthesize.values(), *prove.values()])
-    return _Times(cores, synthesize, prove, misfit / (total_s or 1.0))
+    return _Times(cores, slowdown, synthesize, prove, misfit / (total_s or 1.0))
 
 
 def _misfit_s2(samples: Sequence[float]) -> float:

@@ -4,15 +4,18 @@ A stretch says how many seconds one second of work takes. It depends on how many
 many prove on the processors.
 """
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from policy import Limits
 
 Stretch = Callable[[int, int], float]
 """Of the number at work in the same stage, itself among them, and of that in the other."""
 
 Count = Annotated[int, Field(ge=1, le=10_000)]
+BY_SIZE = 0.75
 Busy = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -31,6 +34,7 @@ class Cores(BaseModel):
     proving_threads: Count
     synthesis_cores: Busy = 1.0
     proving_cores: Busy = 1.0
+    by_size: Annotated[float, Field(ge=0, le=1)] = BY_SIZE
 
     def synthesis_stretch(self, synthesizing: int, proving: int) -> float:
         """For at least one that synthesizes."""
@@ -53,6 +57,22 @@ class Cores(BaseModel):
             proving * self.proving_cores, self.proving_threads
         )
         return max(1.0, wanted / self.count)
+
+
+def cores_of(limits: Limits, machine: Mapping[str, Any], settings: Mapping[str, Any]) -> Cores | None:
+    """The processors of a recorded run, by its machine and settings; None where GPUs proved.
+
+    Pools whose size is not set are as `engine.limits` makes them: half of the processors, and all.
+    """
+    count = machine.get("cores")
+    if not isinstance(count, int) or any(device.memory_bytes is not None for device in limits.devices):
+        return None
+    synthesis, gpus = settings.get("synthesis", {}), settings.get("gpus", {})
+    return Cores(
+        count=count,
+        synthesis_threads=synthesis.get("threads") or len(synthesis.get("cores", ())) or max(1, count // 2),
+        proving_threads=gpus.get("gpu_threads") or len(gpus.get("cores", ())) or count,
+    )
 
 
 def synthesis_stretch(slowdown: float, cores: Cores | None) -> Stretch:

@@ -96,9 +96,9 @@ def _log_normal(spread: float) -> tuple[float, ...]:
 
     Log-normal, as times have no upper bound and a lower one.
     """
-    if not spread:
-        return (1.0,)
     variance = log1p(spread**2)
+    if not variance:
+        return (1.0,)
     normal = NormalDist(-variance / 2, variance**0.5)
     return tuple([exp(normal.inv_cdf((number + 0.5) / QUANTILES)) for number in range(QUANTILES)])
 

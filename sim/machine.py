@@ -34,6 +34,7 @@ from policy import (
     WakeAt,
 )
 from sim.alarms import Alarm, call_in
+from sim.bound import WorkDone
 from sim.contention import synthesis_stretch
 from sim.device import Processors, Proving, ProvingDevice, SerialDevice
 from sim.durations import Durations, JobTimes
@@ -76,6 +77,8 @@ class SimulatedMachine:
         self._loads = 0
         self._ends: dict[str, Signal] = {}
         self._times: dict[str, JobTimes] = {}  # by the job
+        self._circuits: dict[str, Circuit] = {}  # by the job
+        self.work = WorkDone()
         self._loaders: dict[str, Circuit] = {}  # by the entry: the circuit that was the last to need it
         self._wake_at_s: float | None = None
         self._actions: dict[type, Callable[[Any], None]] = {
@@ -94,7 +97,7 @@ class SimulatedMachine:
         ended = self._at_work.__delitem__
         if device.memory_bytes is not None or profile.cores is None:
             return SerialDevice(self._env, profile, self.send, ended, self._synthesis)
-        work = SharedWork(self._env, profile.cores.proving_stretch, by_size=True)
+        work = SharedWork(self._env, profile.cores.proving_stretch, by_size=profile.cores.by_size)
         work.beside(self._synthesis)
         return Processors(self._env, profile, self.send, ended, work)
 
@@ -115,6 +118,7 @@ class SimulatedMachine:
         """Hand in a job; the signal fires with the decision that ends it."""
         end = self._ends[job.id] = self._env.event()
         self._times[job.id] = self._durations.draw(job)
+        self._circuits[job.id] = job.circuit
         for entry in job.circuit.entries:
             self._loaders[entry.key] = job.circuit
         self.send(Submit(job))
@@ -222,7 +226,10 @@ class SimulatedMachine:
         self.fail(stop.partition, "stopped")
 
     def _end(self, decision: Complete | Fail | Reject) -> None:
-        del self._times[decision.job_id]
+        times = self._times.pop(decision.job_id)
+        circuit = self._circuits.pop(decision.job_id)
+        if isinstance(decision, Complete):
+            self.work.take(circuit, times)
         self._ends.pop(decision.job_id).succeed(decision)
 
     def _set_timer(self, wake: WakeAt) -> None:

@@ -48,12 +48,14 @@ class MemoryModel(_Model):
     """What a process holds beside entries and whole working sets.
 
     base                 of the process itself
-    at_start_share       of a working set when its synthesis begins; it grows evenly to the whole
-    prove_scratch_share  of a working set, beside it, while its partition proves
+    at_start_share       of a working set when its synthesis begins; from there it grows evenly
+    synthesized_share    of it when synthesis ends, and while it waits for a device
+    prove_scratch_share  of it, more than that, while its partition proves
     """
 
     base: SizeBytes = 0
     at_start_share: Share = 1.0
+    synthesized_share: Share = 1.0
     prove_scratch_share: Seconds = 0.0
 
 

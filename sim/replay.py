@@ -7,9 +7,10 @@ from typing import Any
 from simpy import Environment
 from simpy import Event as Signal
 
-from db import History, policy_events, show_run
+from db import History, memory_samples, policy_events, show_run
 from policy import Decision, Event, Limits, ProtocolError
 from policy.codec import decode_decision, decode_event, decode_limits
+from sim.contention import Cores, cores_of
 from sim.errors import SimError
 from sim.kinds import BUDGET, policy_of
 
@@ -33,6 +34,8 @@ class RecordedRun:
     log: tuple[Recorded, ...]
     peak_rss_bytes: int | None = None
     peak_reserved_bytes: int | None = None
+    cores: Cores | None = None  # where processors proved
+    rss: tuple[tuple[float, int], ...] = ()  # resident bytes by time
 
 
 def read_recorded(history: History, run_id: str) -> RecordedRun:
@@ -48,7 +51,15 @@ def read_recorded(history: History, run_id: str) -> RecordedRun:
     policy = str((detail.config or {}).get("policy", BUDGET))
     run = detail.run
     limits = decode_limits(detail.run.policy_limits)
-    return RecordedRun(run_id, limits, policy, tuple(log), run.peak_rss_bytes, run.peak_reserved_bytes)
+    rss = tuple(
+        (sample.at_s, sample.rss_bytes)
+        for sample in memory_samples(history, run_id)
+        if sample.rss_bytes is not None
+    )
+    cores = cores_of(limits, detail.machine or {}, detail.config or {})
+    return RecordedRun(
+        run_id, limits, policy, tuple(log), run.peak_rss_bytes, run.peak_reserved_bytes, cores, rss
+    )
 
 
 def replay(

@@ -49,7 +49,7 @@ class ResidentMemory:
     """Watches a machine and adds up what is resident by the profile's memory model.
 
     An entry is there from its `Load` to its `Evict`. A working set begins with a share of it when synthesis
-    does and grows evenly to the whole; phase 1 goes with the quotient, the rest with the proof, and while a
+    does and grows evenly until it ends; phase 1 goes with the quotient, the rest with the proof, and while a
     partition proves it holds scratch memory beside.
     """
 
@@ -100,7 +100,7 @@ class ResidentMemory:
         match decision:
             case Load(entry):
                 self._entries[entry.key] = entry.size_bytes
-                self._level_bytes += entry.size_bytes
+                self._level_bytes += self._entries[entry.key]
             case Evict(entry):
                 self._level_bytes -= self._entries.pop(entry.key)
             case Synthesize(partition):
@@ -112,12 +112,14 @@ class ResidentMemory:
     def _begin(self, partition: PartitionId) -> None:
         working_bytes, at_start = self._working_bytes(partition), self._model.at_start_share
         alone_s = self._machine.synthesis_s(partition)
-        growth = working_bytes * (1 - at_start) / alone_s if alone_s > 0 else 0.0
+        grown = self._model.synthesized_share - at_start
+        growth = working_bytes * grown / alone_s if alone_s > 0 else 0.0
         held = self._held[partition] = _Held()
         self._set(held, working_bytes * at_start, growth)
 
     def _synthesized(self, partition: PartitionId) -> None:
-        self._set(self._held[partition], self._working_bytes(partition), 0.0)
+        size_bytes = self._working_bytes(partition) * self._model.synthesized_share
+        self._set(self._held[partition], size_bytes, 0.0)
 
     def _quotient_done(self, partition: PartitionId) -> None:
         held, circuit = self._held[partition], self._jobs[partition.job_id].circuit

@@ -9,6 +9,8 @@ from simpy import Environment
 from sim.alarms import Alarm, call_in
 from sim.contention import Stretch
 
+LEAST_S = 1e-6  # of weights
+
 
 class Piece:
     """Work under way: what to call when it is done, None once nobody wants it any more."""
@@ -28,11 +30,12 @@ class SharedWork:
     clock of the work done tells for all: a piece that begins when it shows v ends when it shows v + alone_s
     (virtual time: Parekh and Gallager, A Generalized Processor Sharing Approach to Flow Control, 1993).
 
-    `by_size`: each is given time in proportion to what it takes, as where all take the same number of steps
-    and their steps take turns. Then the clock shows shares of a piece, and those end together that begin so.
+    `by_size` from 0 to 1: each is given time in proportion to what it takes, to the power of it. With 1, as
+    where all take the same number of steps that take turns, those end together that begin so; with 0 each is
+    given the same.
     """
 
-    def __init__(self, env: Environment, stretch: Stretch, by_size: bool = False) -> None:
+    def __init__(self, env: Environment, stretch: Stretch, by_size: float = 0.0) -> None:
         """`stretch` of how many pieces are at work here and beside it (see `beside`)."""
         self._env = env
         self._stretch_of = stretch
@@ -64,7 +67,7 @@ class SharedWork:
 
     def begin(self, alone_s: float, done: Callable[[Any], None], subject: Any) -> Piece:
         """Call `done(subject)` when work that takes `alone_s` alone is done."""
-        weight = alone_s if self._by_size and alone_s > 0 else 1.0
+        weight = max(alone_s, LEAST_S) ** self._by_size if self._by_size else 1.0
         self._proceed(1, weight)
         self._begun += 1
         piece = Piece(done, subject, weight)

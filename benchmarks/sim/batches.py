@@ -36,7 +36,7 @@ class RealBatch:
 
 # Two circuits of opposite kinds: one whose witness takes longer than its proof, and one of which it is given.
 BATCHES = (
-    RealBatch(LEARNED, {"merkle": 16, "dense-2^17": 16}, concurrency=4),
+    RealBatch(LEARNED, {"merkle": 20, "dense-2^17": 20}, concurrency=3),
     RealBatch("other counts", {"merkle": 10, "dense-2^17": 30}, concurrency=4),
     RealBatch("one at a time", {"merkle": 10, "dense-2^17": 10}, concurrency=1),
     RealBatch("twelve at a time", {"merkle": 24, "dense-2^17": 24}, concurrency=12),

@@ -37,7 +37,7 @@ def test_bandwidth_comes_on_top_of_cores() -> None:
     assert synthesis_stretch(0.1, CORES)(4, 0) == pytest.approx(1.3 * 2)
 
 
-def ends(stretch: Stretch, by_size: bool, *sizes_s: float) -> list[float]:
+def ends(stretch: Stretch, by_size: float, *sizes_s: float) -> list[float]:
     env = Environment(initial_time=0.0)
     work, found = SharedWork(env, stretch, by_size), dict[float, float]()
     for size_s in sizes_s:
@@ -47,9 +47,9 @@ def ends(stretch: Stretch, by_size: bool, *sizes_s: float) -> list[float]:
 
 
 def test_where_steps_take_turns_what_begins_together_ends_together() -> None:
-    assert ends(lambda n, _: float(n), False, 1.0, 3.0) == pytest.approx([2.0, 4.0])
-    assert ends(lambda n, _: float(n), True, 1.0, 3.0) == pytest.approx([4.0, 4.0])
-    assert ends(lambda _n, _: 1.0, True, 2.0) == pytest.approx([2.0])
+    assert ends(lambda n, _: float(n), 0.0, 1.0, 3.0) == pytest.approx([2.0, 4.0])
+    assert ends(lambda n, _: float(n), 1.0, 1.0, 3.0) == pytest.approx([4.0, 4.0])
+    assert ends(lambda _n, _: 1.0, 1.0, 2.0) == pytest.approx([2.0])
 
 
 def test_work_beside_slows_down_while_it_lasts() -> None:

@@ -1,0 +1,35 @@
+"""Runs of the history that a profile is learned from, or compared with."""
+
+from collections.abc import Sequence
+
+from db import History, find_run, list_runs
+from sim.errors import SimError
+from sim.replay import RecordedRun, read_recorded
+from sim.requests import requests_of
+
+SEARCHED = 200
+
+
+def read_examples(history: History, runs: Sequence[str], newest: int) -> list[RecordedRun]:
+    """The runs by id or its beginning; without any, the newest real ones in which all went well.
+
+    Raises HistoryError for a run that is not there, SimError for one that is no example, or if there is none.
+    """
+    if runs:
+        return [_example(history, find_run(history, run).id) for run in runs]
+    found: list[RecordedRun] = []
+    for summary in list_runs(history, SEARCHED):
+        if summary.run.source == "real" and summary.run.state == "succeeded" and len(found) < newest:
+            try:
+                found.append(_example(history, summary.run.id))
+            except SimError:
+                continue  # such as one that was cancelled in part
+    if not found:
+        raise SimError("the history has no real run in which all went well; prove a batch, then try again")
+    return found
+
+
+def _example(history: History, run_id: str) -> RecordedRun:
+    recorded = read_recorded(history, run_id)
+    requests_of(recorded.log, run_id)
+    return recorded
