@@ -33,12 +33,13 @@ def working_bytes(key: sizes.KeyCounts) -> int:
 def msm_bytes(key: sizes.KeyCounts) -> int:
     """Working memory of a sum in G2 on a device, from above.
 
-    For each scalar and window 12 bytes of digits and entries; 32 windows or fewer, but for few scalars. A
-    bucket for about 32 scalars in each window, with those that weigh them an eighth more, and two points for
-    each task; in XYZZ coordinates, twice an affine point.
+    For each scalar and window 12 bytes of digits and entries; 32 windows or fewer, but for few scalars. As
+    much for each scalar once more where most are 0 or 1: the others, a quarter at most, are copied. A bucket
+    for about 32 scalars in each window, with those that weigh them an eighth more, and two points for each
+    task; in XYZZ coordinates, twice an affine point.
     """
     scalars = max(key.n_variables, key.domain_size, 1 << 12)
     windows = max(1, min(32, MOST_ENTRIES // scalars))
     buckets = windows * min(max(scalars // 32, 1 << 9), 1 << 21)
     point_bytes = 2 * key.curve.g2.point_bytes
-    return 12 * windows * scalars + (buckets * 9 // 8 + 2 * TASKS) * point_bytes
+    return 12 * (windows + 1) * scalars + (buckets * 9 // 8 + 2 * TASKS) * point_bytes

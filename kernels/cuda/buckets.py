@@ -12,9 +12,10 @@ from numba import cuda, int64
 
 from kernels.cuda import curve
 from kernels.cuda import field as f
-from kernels.cuda.launch import THREADS, device, kernel, launch, resident_threads
+from kernels.cuda.launch import THREADS, device, kernel, kernel_within, launch, resident_threads
 from kernels.cuda.memory import Workspace, element_words
-from kernels.cuda.radix import NO_BUCKET, last_at_or_below
+from kernels.cuda.tiles import NO_BUCKET, last_at_or_below
+from kernels.fields import Field
 
 WAVES = 4  # runs for each thread that the device holds at once
 GROUP = 8  # heads that a thread adds; also the shortest run
@@ -27,7 +28,6 @@ def _load_entry(F: Any, points: Any, entry: int) -> Any:
     return x, f.select(F, entry & 1 != 0, f.sub(F, f.zero(F), y), y)
 
 
-@kernel
 def _add_entries(
     F: Any, points: Any, entries: Any, starts: Any, tasks: int, buckets: Any, heads: Any, head_buckets: Any
 ) -> None:
@@ -65,6 +65,10 @@ def _add_entries(
         curve.store_point(F, heads, t, total_point)
     else:
         curve.store_point(F, buckets, bucket, total_point)
+
+
+_add_in_prime_field = kernel_within(128)(_add_entries)  # what does not fit costs less than fewer threads
+_add_in_quadratic_field = kernel(_add_entries)
 
 
 @kernel
@@ -114,12 +118,13 @@ def bucket_sums(F: Any, points: Any, entries: Any, starts: Any, tasks: int, work
     count = starts.shape[0] - 1
     buckets = workspace.array("buckets", (4 * count, element_words(F)), "uint64")
     launch(_clear_empty, count, F, starts, buckets)
+    add_entries = _add_in_prime_field if isinstance(F, Field) else _add_in_quadratic_field
     if tasks == 0:
         alike = F, points, entries, starts, 0, buckets, buckets, starts
-        tasks = WAVES * resident_threads(_add_entries, THREADS, *alike)
+        tasks = WAVES * resident_threads(add_entries, THREADS, *alike)
     n = min(tasks, -(-entries.shape[0] // GROUP))
     heads, head_buckets = _head_arrays(F, 0, n, workspace)
-    launch(_add_entries, n, F, points, entries, starts, n, buckets, heads, head_buckets)
+    launch(add_entries, n, F, points, entries, starts, n, buckets, heads, head_buckets)
     level = 0
     while n > 1:
         level += 1

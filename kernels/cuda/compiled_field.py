@@ -46,6 +46,21 @@ def product_difference(context: Any, F: Any, a: Any, b: Any, c: Any, d: Any) -> 
 
 
 @intrinsic
+def mul_often(context: Any, F: Any, a: Any, b: Any) -> Any:
+    return _operation("mul", F, a, b, often=True)
+
+
+@intrinsic
+def square_often(context: Any, F: Any, a: Any) -> Any:
+    return _operation("square", F, a, often=True)
+
+
+@intrinsic
+def product_difference_often(context: Any, F: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    return _operation("product_difference", F, a, b, c, d, often=True)
+
+
+@intrinsic
 def is_zero(context: Any, F: Any, a: Any) -> Any:
     _check(F, a)
 
@@ -198,12 +213,12 @@ def _check_array(array: Any) -> None:
         raise TypingError(f"elements are stored in C-contiguous arrays of uint64, not in {array}")
 
 
-def _operation(name: str, F: Any, *operands: Any) -> tuple[Any, Callable[..., Any]]:
+def _operation(name: str, F: Any, *operands: Any, often: bool = False) -> tuple[Any, Callable[..., Any]]:
     _check(F, *operands)
 
     def codegen(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         words = [flatten(builder, value) for value in arguments[1:]]
-        return pack(builder, F.description, code.operate(builder, F.description, name, *words))
+        return pack(builder, F.description, code.operate(builder, F.description, name, *words, often=often))
 
     return F.element(F, *operands), codegen
 

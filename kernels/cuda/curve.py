@@ -60,8 +60,8 @@ def add_affine(F: Any, a: Any, x2: Any, y2: Any) -> Any:
         return a
     if f.is_zero(F, zz):
         return x2, y2, f.one(F), f.one(F)
-    p = f.sub(F, f.mul(F, x2, zz), x)
-    r = f.sub(F, f.mul(F, y2, zzz), y)
+    p = f.sub(F, f.mul_often(F, x2, zz), x)
+    r = f.sub(F, f.mul_often(F, y2, zzz), y)
     if f.is_zero(F, p) and f.is_zero(F, r):
         return double(F, a)
     return _finish(F, x, y, zz, zzz, p, r)
@@ -74,12 +74,12 @@ def add(F: Any, a: Any, b: Any) -> Any:
         return a
     if f.is_zero(F, a[2]):
         return b
-    x, y = f.mul(F, a[0], b[2]), f.mul(F, a[1], b[3])
-    p = f.sub(F, f.mul(F, b[0], a[2]), x)
-    r = f.sub(F, f.mul(F, b[1], a[3]), y)
+    x, y = f.mul_often(F, a[0], b[2]), f.mul_often(F, a[1], b[3])
+    p = f.sub(F, f.mul_often(F, b[0], a[2]), x)
+    r = f.sub(F, f.mul_often(F, b[1], a[3]), y)
     if f.is_zero(F, p) and f.is_zero(F, r):
         return double(F, a)
-    return _finish(F, x, y, f.mul(F, a[2], b[2]), f.mul(F, a[3], b[3]), p, r)
+    return _finish(F, x, y, f.mul_often(F, a[2], b[2]), f.mul_often(F, a[3], b[3]), p, r)
 
 
 @device
@@ -88,9 +88,9 @@ def _finish(F: Any, x: Any, y: Any, zz: Any, zzz: Any, p: Any, r: Any) -> Any:
 
     Opposite points have p = 0, which makes ZZ zero: infinity, as it should be.
     """
-    pp = f.square(F, p)
-    ppp = f.mul(F, p, pp)
-    q = f.mul(F, x, pp)
-    x3 = f.sub(F, f.sub(F, f.sub(F, f.square(F, r), ppp), q), q)
-    y3 = f.product_difference(F, r, f.sub(F, q, x3), y, ppp)
-    return x3, y3, f.mul(F, zz, pp), f.mul(F, zzz, ppp)
+    pp = f.square_often(F, p)
+    ppp = f.mul_often(F, p, pp)
+    q = f.mul_often(F, x, pp)
+    x3 = f.sub(F, f.sub(F, f.sub(F, f.square_often(F, r), ppp), q), q)
+    y3 = f.product_difference_often(F, r, f.sub(F, q, x3), y, ppp)
+    return x3, y3, f.mul_often(F, zz, pp), f.mul_often(F, zzz, ppp)

@@ -5,6 +5,8 @@ Montgomery form and below the modulus, before and after.
 
     add, sub, mul(F, a, b)   square(F, a)   zero, one(F)   is_zero(F, a) -> bool
     product_difference(F, a, b, c, d): a·b − c·d, with one reduction in a prime field
+    mul_often, square_often, product_difference_often: the same for loops that do little else; compiled
+        without calls where that pays
     select(F, condition, a, b): a where the condition holds, else b, without a branch
     plain_one(F): the number 1, by which a product takes an element out of Montgomery form
     r_squared(F): R², by which a product takes a number into Montgomery form
@@ -29,12 +31,15 @@ if config.ENABLE_CUDASIM:
         load_plane,
         modulus,
         mul,
+        mul_often,
         one,
         plain_one,
         product_difference,
+        product_difference_often,
         r_squared,
         select,
         square,
+        square_often,
         store,
         store_plane,
         sub,
@@ -51,12 +56,15 @@ else:
         load_plane,
         modulus,
         mul,
+        mul_often,
         one,
         plain_one,
         product_difference,
+        product_difference_often,
         r_squared,
         select,
         square,
+        square_often,
         store,
         store_plane,
         sub,
@@ -73,12 +81,15 @@ __all__ = [
     "load_plane",
     "modulus",
     "mul",
+    "mul_often",
     "one",
     "plain_one",
     "product_difference",
+    "product_difference_often",
     "r_squared",
     "select",
     "square",
+    "square_often",
     "store",
     "store_plane",
     "sub",

@@ -21,8 +21,19 @@ else:
 
     from kernels.cuda.tokens import TokenArguments
 
+    _DYNAMIC_SHARED_BYTES = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     kernel = cuda.jit(cache=True, extensions=[TokenArguments()])
     device = cuda.jit(device=True, cache=True)
+
+
+def kernel_within(registers: int) -> Callable[..., Any]:
+    """As `kernel`, for one whose threads may take so many registers at most: more of them are held at once.
+
+    Of one function may be made several, each for other types of arguments: they share what is cached.
+    """
+    if SIMULATED:
+        return kernel
+    return cuda.jit(cache=True, extensions=[TokenArguments()], max_registers=registers)
 
 
 _compiled: dict[tuple[Any, ...], tuple[Any, Struct]] = {}
@@ -34,14 +45,15 @@ def launch(function: Any, n: int, *arguments: Any) -> None:
         launch_blocks(function, -(-n // THREADS), THREADS, *arguments)
 
 
-def launch_blocks(function: Any, blocks: int, threads: int, *arguments: Any) -> None:
+def launch_blocks(function: Any, blocks: int, threads: int, *arguments: Any, shared_bytes: int = 0) -> None:
     """Runs a kernel on blocks of threads; arguments: tokens, device arrays, ints, bools and tuples of ints.
 
+    shared_bytes: of the kernel's shared array of size 0, which may be larger than others can be.
     Raises CudaAPIError. numba's own launch looks so closely at every argument that it takes 42 µs, more than
     many a kernel.
     """
     if SIMULATED:
-        function[blocks, threads](*arguments)
+        function[blocks, threads, 0, shared_bytes](*arguments)
         return
     compiled, layout = _compile(function, arguments)
     words: list[Any] = []
@@ -52,7 +64,9 @@ def launch_blocks(function: Any, blocks: int, threads: int, *arguments: Any) -> 
     # As CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE and CU_LAUNCH_PARAM_END say.
     extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(packed), 2, ctypes.addressof(size), 0)
     handle, shape = compiled.handle, (blocks, 1, 1, threads, 1, 1)
-    (error,) = driver.cuLaunchKernel(handle, *shape, 0, 0, 0, ctypes.addressof(extra))
+    if shared_bytes > 0:
+        driver.cuKernelSetAttribute(_DYNAMIC_SHARED_BYTES, shared_bytes, handle, _device_number())
+    (error,) = driver.cuLaunchKernel(handle, *shape, shared_bytes, 0, 0, ctypes.addressof(extra))
     if error != driver.CUresult.CUDA_SUCCESS:
         raise CudaAPIError(int(error), f"{function.py_func.__name__} was not launched: {error.name}")
 

@@ -5,7 +5,7 @@ that meet in a pass's levels, for some neighbouring columns. A thread holds 8 el
 three levels in registers, a round (`ntt_rounds`); between rounds the tile changes hands in shared memory.
 """
 
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -187,7 +187,8 @@ class Domain:
             raise ValueError(f"expected uint64 {(self.size, self.field.limbs)}, not {a.dtype} {a.shape}")
 
 
-def pass_shapes(log2_size: int) -> list[tuple[int, int, int, int]]:
+@cache
+def pass_shapes(log2_size: int) -> tuple[tuple[int, int, int, int], ...]:
     """(log2_size, first level, levels, log2 of columns) of each pass: whole rounds, as few as can be.
 
     The first passes take more of them, since the last levels read the most roots.
@@ -196,10 +197,10 @@ def pass_shapes(log2_size: int) -> list[tuple[int, int, int, int]]:
     passes = -(-log2_size // PASS_LEVELS)
     ends = [min(log2_size, ROUND_LEVELS * -(-count * k // passes)) for k in range(passes + 1)]
     log2_tile = min(TILE, 1 << log2_size).bit_length() - 1
-    return [
+    return tuple(
         (log2_size, low, high - low, min(log2_tile - (high - low), log2_size - high))
         for low, high in pairwise(ends)
-    ]
+    )
 
 
 def bit_reversed_roots(F: Field, log2_size: int) -> Any:

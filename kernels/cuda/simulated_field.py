@@ -44,6 +44,9 @@ def product_difference(F: AnyField, a: Element, b: Element, c: Element, d: Eleme
     return sub(F, mul(F, a, b), mul(F, c, d))
 
 
+mul_often, square_often, product_difference_often = mul, square, product_difference
+
+
 def is_zero(F: AnyField, a: Element) -> bool:
     return bool(a == zero(F))
 

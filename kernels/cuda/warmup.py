@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from kernels.cuda import vectors
+from kernels.cuda import sparse, vectors
 from kernels.cuda.memory import Workspace
 from kernels.cuda.msm import msm
 from kernels.cuda.ntt import Domain
@@ -19,8 +19,9 @@ ROWS = 8
 
 
 def _sums(G: Group) -> None:
-    points = np.tile(encode_points(G, [G.generator]), (ROWS, *[1] * len(G.point_shape)))
-    scalars = ints_to_limbs([G.order // (i + 3) for i in range(ROWS)], 4)
+    points = np.tile(encode_points(G, [G.generator]), (sparse.LEAST, *[1] * len(G.point_shape)))
+    scalars = np.tile(ints_to_limbs([1], 4), (sparse.LEAST, 1))
+    scalars[0] = ints_to_limbs([G.order // 3], 4)  # one that is no bit, so that nothing is left out
     msm(G, cuda.to_device(points), cuda.to_device(scalars), Workspace())
 
 

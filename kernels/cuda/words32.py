@@ -1,8 +1,8 @@
 """Field arithmetic on 32-bit words in LLVM code: the code behind `kernels.cuda.compiled_field`.
 
 An element is a list of 32-bit words in registers. Products of a prime field are LLVM functions that are
-called, since a curve addition with ten of them inlined would fall out of the instruction cache; everything
-short is inlined.
+called, since a curve addition with ten of them inlined would fall out of the instruction cache, unless they
+are few or short enough; everything shorter is inlined.
 """
 
 from collections.abc import Callable
@@ -27,19 +27,28 @@ CALLED: dict[str, Program] = {
     "product_difference": ptx.product_difference,
     "quadratic_mul": quadratic_mul,
 }
+INLINED_OFTEN = {4: ("mul", "square", "product_difference"), 6: ("square", "product_difference")}
+"""By limbs: with its products inlined too, an addition of 6 limbs no longer fits the instruction cache."""
 
 
 def constant(value: int, words: int) -> Words:
     return [ir.Constant(I32, value >> 32 * i & ptx.WORD_MASK) for i in range(words)]
 
 
-def operate(builder: Any, field: Field | QuadraticField, name: str, *operands: Words) -> Words:
-    """Emits an operation ("add", "sub", "mul", "square", "product_difference") on elements of `field`."""
+def operate(
+    builder: Any, field: Field | QuadraticField, name: str, *operands: Words, often: bool = False
+) -> Words:
+    """Emits an operation ("add", "sub", "mul", "square", "product_difference") on elements of `field`.
+
+    often: inlined where that pays in a loop that consists of a few of them.
+    """
     if isinstance(field, QuadraticField):
         return QUADRATIC[name](builder, field.base, *operands)
     n = ptx.words_of(field)
     if name in INLINED:
         return assemble(builder, field, INLINED[name], n, *operands)
+    if often and name in INLINED_OFTEN[field.limbs]:
+        return assemble(builder, field, CALLED[name], n, *operands)
     return _call(builder, field, name, n, *operands)
 
 

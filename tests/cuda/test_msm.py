@@ -10,13 +10,14 @@ from numba import cuda
 
 from kernels.cpu.curve import fold
 from kernels.cuda import msm as module
-from kernels.cuda.digits import Windows, sort_by_digit
+from kernels.cuda import sparse
+from kernels.cuda.digits import Base, Windows, smallest_base, sort_by_digit
 from kernels.cuda.memory import Workspace
 from kernels.cuda.msm import msm
 from kernels.cuda.scan import exclusive_scan
 from kernels.cuda.weighing import weighted_sums
 from kernels.encoding import encode_points, ints_to_limbs
-from kernels.fields import BLS12_381, BN254
+from kernels.fields import BLS12_381, BN254, CURVES
 from tests.cuda.conftest import SIMULATED
 from tests.kernels.points import (
     GROUPS,
@@ -55,21 +56,38 @@ def test_exclusive_scan(n):
     assert array.copy_to_host().tolist() == [0, *accumulate(values)][:n]
 
 
+@pytest.mark.parametrize("order", [8, 97, 1 << 20, *(curve.g1.order for curve in CURVES.values())])
+def test_the_smallest_base_is_enough_for_its_digits(order):
+    for count in range(2, min(order.bit_length(), 40)):
+        base = smallest_base(order, count)
+        size = 2 * base.half
+        assert size == base.factor << base.shift
+        assert base.half <= 1 << base.bits - 1 <= max(2 * base.half - 1, 1)
+        most = base.half * size ** (count - 1) + sum((base.half - 1) * size**i for i in range(count - 1))
+        assert most >= order - 1
+        assert size <= 2 << -(-order.bit_length() // count)
+
+
 @pytest.mark.parametrize("windows_a_set", [1, 3, 99], ids=["own buckets", "some shared", "all shared"])
-def test_entries_lie_in_the_buckets_of_their_digits(windows_a_set, many):
+@pytest.mark.parametrize("factor", [1, 3, 9])
+def test_entries_lie_in_the_buckets_of_their_digits(windows_a_set, factor, many):
+    if SIMULATED and factor > 1 and windows_a_set != 3:
+        pytest.skip("the simulator takes long")
     rng, n = random.Random(3), many + 3
-    bits, windows, limit = (5, 5, 1 << 20) if SIMULATED else (15, 17, BN254.g1.order)
-    scalars = [0, 1, limit - 1, *(rng.randrange(limit) for _ in range(many))]
-    sets = -(-windows // windows_a_set)
+    shift, order = (5, 1 << 20) if SIMULATED else (15, BN254.g1.order)
+    shift -= (factor - 1).bit_length()
+    base = next(base for base in (Base(factor, shift, k) for k in range(2, 99)) if base.is_enough(order))
+    scalars = [0, 1, order - 1, order // 2, order // 2 + 1, *(rng.randrange(order) for _ in range(many - 2))]
+    sets = -(-base.count // windows_a_set)
     array = cuda.to_device(ints_to_limbs(scalars, 4))
-    arrays = sort_by_digit(array, Windows(bits, windows, 0, windows, sets), Workspace())
+    arrays = sort_by_digit(array, Windows(base, 0, base.count, sets), Workspace())
     entries, starts = (array.copy_to_host().tolist() for array in arrays)
     sums = [0] * n
-    for bucket in range(sets << bits - 1):
+    for bucket in range(sets << base.bits - 1):
         for entry in entries[starts[bucket] : starts[bucket + 1]]:
             row, i = divmod(entry >> 1, n)
-            window = row * sets + (bucket >> bits - 1)
-            weight = (bucket % (1 << bits - 1) + 1) << bits * window
+            window = row * sets + (bucket >> base.bits - 1)
+            weight = (bucket % (1 << base.bits - 1) + 1) * (2 * base.half) ** window
             sums[i] += -weight if entry & 1 else weight
     assert sums == scalars
 
@@ -110,6 +128,20 @@ def test_buckets_of_many_runs():
     for tasks in (2, 7) if SIMULATED else (2, 7, 1000, 1 << 18):
         check(G, [7 - 13 * (i % 2) for i in range(n)], [i % 3 for i in range(n)], 3, tasks, limit=8)
         check(G, [1 + i % 39 for i in range(n)], [1] * n, 5, tasks, limit=8)
+
+
+@each_group
+@pytest.mark.parametrize("significant", [0, 1, 5], ids=["none significant", "one", "some"])
+@pytest.mark.parametrize("bit", [0, 1, None], ids=["zeros", "ones", "both"])
+def test_scalars_most_of_which_are_bits(G, significant, bit, many, monkeypatch):
+    if SIMULATED and (G is not BN254.g1 or (significant, bit) not in ((1, None), (0, 0))):
+        pytest.skip("the simulator takes long")
+    monkeypatch.setattr(sparse, "LEAST", 8)
+    rng, limit = random.Random(significant), 1 << 9 if SIMULATED else G.order
+    scalars = [rng.randrange(2) if bit is None else bit for _ in range(many - significant)]
+    scalars += [rng.randrange(2, limit) for _ in range(significant)]
+    rng.shuffle(scalars)
+    check(G, [rng.randrange(-39, 40) for _ in scalars], scalars, 3 if SIMULATED else 0, limit=limit)
 
 
 def test_windows_one_after_the_other(monkeypatch):
