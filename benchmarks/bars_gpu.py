@@ -46,7 +46,7 @@ def _ps_an_operation(runs: Runs) -> float:
 
 
 def _kept_mb(runs: Runs) -> float:
-    return float(runs.details["first_free_bytes"] - runs.details["free_bytes"]) / 1e6
+    return float(runs.details["held_bytes"] - runs.details["first_held_bytes"]) / 1e6
 
 
 GPU_BARS = (

@@ -199,7 +199,7 @@ def _make_key(curve: Curve, constraints: int) -> ShapedKey:
 def proof(zkey: str, wtns: str, proofs: int = 1) -> Job:
     """From the witness in host memory to a proof, with the key on the device; `proofs` one after the other.
 
-    `details` says how much of the device's memory was free after the first run and is after the last.
+    `details` says how much device memory its arrays held after the first run and hold after the last.
     """
     key, witness, uploader = read_proving_key(zkey), read_witness(wtns), Uploader()
     own = upload_key(key, read_matrices(key.header), uploader, _run())
@@ -214,8 +214,8 @@ def proof(zkey: str, wtns: str, proofs: int = 1) -> Job:
 
     def answer(proof: Any) -> str:
         verify(verification_key_of(key), public, proof)
-        details["free_bytes"] = DEVICE.free_bytes()
-        details.setdefault("first_free_bytes", details["free_bytes"])
+        details["held_bytes"] = sum(DEVICE.held_bytes())
+        details.setdefault("first_held_bytes", details["held_bytes"])
         return "verified"
 
     return _timed(prove, answer=answer, details=details)

@@ -1,5 +1,6 @@
 """One GPU: making it the one that a thread works on, and its memory."""
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -27,6 +28,18 @@ class Device:
     def wait(self) -> None:
         """Return once everything launched is done. For use while `active`."""
         cuda.synchronize()
+
+    def held_bytes(self) -> list[int]:
+        """The size of each array that this process has on the device. For use while `active`.
+
+        Its free bytes tell less of a process: the driver makes room for kernels' stacks and takes it back,
+        and others use it.
+        """
+        if SIMULATED:
+            return []
+        gc.collect()
+        self.free_bytes()
+        return [int(each.size) for each in cuda.current_context().memory_manager.allocations.values()]
 
     def free_bytes(self) -> int:
         """Of the device's memory, after giving back what is no longer referenced. For use while `active`."""

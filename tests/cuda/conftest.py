@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 
 import pytest
@@ -19,16 +18,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def arrays_left() -> int:
-    """How many arrays of this process lie in the device's memory.
-
-    Its free bytes tell less: the driver makes room for kernels' stacks and takes it back, and others use it.
-    """
+    """How many arrays of this process lie in the device's memory."""
     from kernels.cuda.device import Device
 
     with Device(0).active():
-        gc.collect()
-        Device(0).free_bytes()
-        return len(cuda.current_context().memory_manager.allocations)
+        return len(Device(0).held_bytes())
 
 
 @pytest.fixture(scope="session")
