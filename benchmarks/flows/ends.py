@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -41,6 +42,7 @@ def recorded(where: Setting, count: int) -> dict[str, object]:
         "failure": _ended(where, start(circuit="multiplier", count=count, inputs=_wrong(where, count))),
         "cancel": _ended(where, _interrupted(where, signal.SIGTERM)),
         "kill": _killed(where),
+        "server_restart": _restarted(where),
     }
 
 
@@ -68,6 +70,18 @@ def _killed(where: Setting) -> dict[str, int]:
     before = where.count_tasks(run_id, *OPEN)
     start(circuit="multiplier", count=1).communicate()
     return {"open_after_the_kill": before, **_counts(where, run_id)}
+
+
+def _restarted(where: Setting) -> dict[str, int]:
+    """The server is killed in the middle of a batch, and started again."""
+    process = _under_way(where)
+    run_id = str(where.newest_flow_run()["id"])
+    os.kill(where.server_pid, signal.SIGKILL)
+    output, _ = process.communicate()
+    tasks = int(output.split("tasks ")[-1])
+    eventually(lambda: where.count_tasks(run_id, *FINAL) >= tasks, PATIENCE_S)
+    completed = where.flow_run(run_id)["state_type"] == "COMPLETED"
+    return {"started": tasks, "completed": int(completed), **_counts(where, run_id)}
 
 
 def _counts(where: Setting, run_id: str) -> dict[str, int]:

@@ -33,7 +33,7 @@ class Setting:
 
     home: Path
     api_url: str
-    server_pid: int
+    server_pid: int  # as it was started first
 
     def ask(self, question: str, **body: object) -> Any:
         """POST to Prefect's API."""
@@ -71,7 +71,7 @@ def setting(log2_size: int | None = None) -> Iterator[Setting]:
             (made,) = make([log2_size], default_folder(), say)
             text = SETTINGS.format(zkey=made.zkey, witness=made.witness)
         (home / "cuzk.toml").write_text(text)
-        with prefect_server(home, say) as server:
+        with prefect_server(home, say) as server, server.kept_alive(say):
             server.wait_ready(say)
             assert server.local is not None, "PREFECT_API_URL is not set"
             yield Setting(home, server.api_url, server.local.pid)

@@ -3,6 +3,7 @@
 In the order of a user's day: a first batch is killed, the next one works, and then a server shows both.
 """
 
+import asyncio
 import json
 import signal
 import socket
@@ -15,15 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prefect.client.schemas.objects import FlowRun
 from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Crashed
 
 from config import ConfigError
 from db import ask as ask_sql
 from db import list_runs, open_history, show_run
 from examples import CIRCUITS
+from flows import closing
 from flows.batch import BatchParameters
 from flows.launch import run_batch
 from flows.local_server import LocalServer, running_server
+from flows.prove_batch import prove_batch
 from flows.server import API_URL, Server, prefect_server
 from flows.summary import BatchFailed
 from tests.flows.support import ask, eventually, read_until, silent, start_batch, task_runs
@@ -204,6 +209,24 @@ def test_the_next_batch_closes_what_the_killed_one_left_open(
     still_open = {"state": {"type": {"any_": ["PENDING", "RUNNING"]}}}
     of_run = {"id": {"any_": [dead.flow_run_id]}}
     assert ask(server.api_url, "task_runs/filter", flow_runs=of_run, task_runs=still_open) == []
+
+
+def test_the_hook_closes_the_tasks_of_a_process_that_is_gone(
+    server: Server, finished: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closing, "RECORDED_WITHIN_S", 0.0)
+    flow_run = ask(server.api_url, "flow_runs/", flow_id=flow_of(server, finished), state={"type": "CRASHED"})
+    task = {"task_key": "prove", "dynamic_key": "0", "state": {"type": "RUNNING"}}
+    ask(server.api_url, "task_runs/", flow_run_id=flow_run["id"], **task)
+    run = FlowRun(id=flow_run["id"], flow_id=flow_run["flow_id"], parameters={"parameters": {}})
+    asyncio.run(closing.close_run(prove_batch, run, Crashed()))
+    (task_run,) = task_runs(server.api_url, flow_run["id"])
+    assert (task_run["state_type"], task_run["state"]["message"]) == ("CRASHED", "its process has died")
+
+
+def flow_of(server: Server, batch: Batch) -> str:
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [batch.flow_run_id]}})
+    return str(flow_run["flow_id"])
 
 
 def test_a_simulated_batch_has_the_same_tasks_and_no_proofs(server: Server, finished: Batch) -> None:
