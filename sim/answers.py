@@ -104,6 +104,7 @@ def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
         "peak_reserved_bytes": float(max(life.peak_reserved_bytes for life in lives)),
         "peak_resident_bytes": max(life.peak_resident_bytes for life in lives),
         "budget_bytes": float(budget_bytes),
+        "speed_of_light_s": max(sum(life.least_s for life in host.ended) for host in hosts),
         "device_use_share": sum(life.devices_busy_s for life in lives) / (device_s or 1.0),
         "loads": float(sum(meter.loads for meter in meters)),
         "reloads": float(sum(meter.reloads for meter in meters)),

@@ -36,6 +36,18 @@ class Cores(BaseModel):
     proving_cores: Busy = 1.0
     by_size: Annotated[float, Field(ge=0, le=1)] = BY_SIZE
 
+    def on(self, count: int) -> "Cores":
+        """The same with so many cores: what grows with them grows in proportion."""
+        ratio = count / self.count
+        return self.model_copy(
+            update={
+                "count": count,
+                "synthesis_threads": max(1, round(self.synthesis_threads * ratio)),
+                "proving_threads": max(1, round(self.proving_threads * ratio)),
+                "proving_cores": self.proving_cores * ratio,
+            }
+        )
+
     def synthesis_stretch(self, synthesizing: int, proving: int) -> float:
         """For at least one that synthesizes."""
         return self._pooled(synthesizing, self.synthesis_cores, self.synthesis_threads) * self._crowded(

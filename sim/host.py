@@ -9,10 +9,11 @@ from simpy import Environment
 from simpy import Event as Signal
 
 from policy import Circuit, Entry, Event, Job, Proved, Reject, Submit, Synthesized
+from sim.bound import speed_of_light_s
 from sim.durations import Durations
 from sim.faults import Faults
 from sim.hosts import ModelledHost
-from sim.kinds import policy_of
+from sim.kinds import BUDGET, policy_of
 from sim.log import RunLog
 from sim.machine import SimulatedMachine, Watch
 from sim.meter import Meter
@@ -44,13 +45,14 @@ class FaultyMachine(SimulatedMachine):
 
 @dataclass(frozen=True)
 class Life:
-    """What a host did from a start of its process to its end."""
+    """What a host did from a start of its process to its end; `least_s`: see `sim.bound`."""
 
     meter: Meter
     log: RunLog | None
     peak_reserved_bytes: int
     peak_resident_bytes: float
     devices_busy_s: float
+    least_s: float
 
 
 class SimulatedHost:
@@ -105,8 +107,13 @@ class SimulatedHost:
                 self.policy.peak_reserved_bytes,
                 self._resident.peak_bytes,
                 self.machine.devices_busy_s,
+                self._least_s(),
             )
         )
+
+    def _least_s(self) -> float:
+        modelled, in_budget = self.modelled, self._kind == BUDGET
+        return speed_of_light_s(self.machine.work, modelled.limits, modelled.profile, in_budget=in_budget)
 
     def submit(self, job: Job) -> Signal:
         """Hand in a job; the signal fires with the decision that ends it."""

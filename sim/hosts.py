@@ -69,6 +69,7 @@ def on_host(profile: MachineProfile, host: Host) -> MachineProfile:
         "synthesis_slowdown": profile.synthesis_slowdown / bus,
         "host_before_share": before / prove,
         "host_after_share": after / prove,
+        "cores": profile.cores and profile.cores.on(host.cores),
         "pcie_bytes_per_s": host.pcie_bandwidth or profile.pcie_bytes_per_s,
         "load": load,
         "synthesize": profile.synthesize.scaled(1 / core),

@@ -12,9 +12,14 @@ OUTLIER = 3.0  # times the median: a first run compiles its kernels, a suspended
 
 
 def with_history(profile: MachineProfile, history: History, circuits: Iterable[str]) -> MachineProfile:
-    """The profile with the observed times of those of the circuits that real runs have proved."""
+    """The profile with the observed times of those of the circuits that real runs have proved.
+
+    Times that the profile has itself stay: they may have been learned with more care (see `sim.calibrate`).
+    """
     observed = {
-        name: observed_times(stage_seconds(history, name, newest=NEWEST), profile) for name in circuits
+        name: observed_times(stage_seconds(history, name, newest=NEWEST), profile)
+        for name in circuits
+        if name not in profile.circuits
     }
     known = {name: times for name, times in observed.items() if times is not None}
     return profile.model_copy(update={"circuits": {**profile.circuits, **known}})

@@ -22,6 +22,7 @@ MACHINE_ROWS = (
     ("proofs an hour", "proofs_an_hour"),
     ("seconds a proof", "seconds_a_proof"),
     ("from the first to the last", "makespan_s"),
+    ("the least that its work allows", "speed_of_light_s"),
     ("peak memory reserved", "peak_reserved_bytes"),
     ("of a budget of", "budget_bytes"),
     ("peak memory resident", "peak_resident_bytes"),

@@ -32,6 +32,11 @@ def test_threads_and_cores_are_shared_in_proportion(
         assert CORES.proving_stretch(proving, synthesizing) == pytest.approx(proving_stretch)
 
 
+def test_a_host_of_other_cores_has_pools_in_proportion() -> None:
+    assert CORES.on(8) == Cores(count=8, synthesis_threads=4, proving_threads=8, proving_cores=8.0)
+    assert CORES.on(1).synthesis_threads == 1
+
+
 def test_bandwidth_comes_on_top_of_cores() -> None:
     assert synthesis_stretch(0.1, None)(11, 5) == pytest.approx(2.0)
     assert synthesis_stretch(0.1, CORES)(4, 0) == pytest.approx(1.3 * 2)

@@ -27,6 +27,7 @@ def test_the_figures_of_one_proof_are_those_of_its_stages() -> None:
     figures = answers.figures
     assert (answers.loop, answers.verdict, answers.over_budget) == ("closed", None, False)
     assert figures["makespan_s"] == figures["seconds_a_proof"] == pytest.approx(6.5)
+    assert figures["speed_of_light_s"] == pytest.approx(5.5)  # nothing has to be loaded
     assert figures["latency_p50_s[circuit]"] == figures["latency_p99_s[circuit]"] == pytest.approx(6.5)
     assert figures["proofs_an_hour"] == pytest.approx(3600 / 6.5)
     assert figures["peak_reserved_bytes"] == 120
