@@ -5,21 +5,11 @@ Within one answer `Stop` comes first, then `Evict`, `Admit`, `Load`, `Synthesize
 memory that an eviction frees is free before a load takes it.
 """
 
-from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
-
+from policy.message import message
 from policy.model import Entry, PartitionId
 
-_T = TypeVar("_T")
 
-
-@dataclass_transform(frozen_default=True)
-def decision(kind: type[_T]) -> type[_T]:
-    """Frozen for the type checker alone: at run time that would make it three times as slow to create one."""
-    return dataclass(slots=True, unsafe_hash=True)(kind)
-
-
-@decision
+@message
 class Stop:
     """End the partition's work, free what it holds (a, b, c too), then answer `Failed`.
 
@@ -31,7 +21,7 @@ class Stop:
     partition: PartitionId
 
 
-@decision
+@message
 class Evict:
     """Free the entry now: its bytes count as free from this decision on. Nobody uses it."""
 
@@ -39,7 +29,7 @@ class Evict:
     entry: Entry
 
 
-@decision
+@message
 class Admit:
     """For the record: the partition stopped waiting; its working set of `reserved_bytes` is reserved.
 
@@ -51,7 +41,7 @@ class Admit:
     reserved_bytes: int
 
 
-@decision
+@message
 class Load:
     """Bring the entry into memory, then answer `Loaded` or `LoadFailed`. Its bytes are reserved."""
 
@@ -59,7 +49,7 @@ class Load:
     entry: Entry
 
 
-@decision
+@message
 class Synthesize:
     """Make a, b, c, then answer `Synthesized` or `Failed`."""
 
@@ -67,7 +57,7 @@ class Synthesize:
     partition: PartitionId
 
 
-@decision
+@message
 class EvictFromDevice:
     """Free the entry on the device: its bytes there count as free from this decision on. Nobody uses it."""
 
@@ -76,7 +66,7 @@ class EvictFromDevice:
     entry: Entry
 
 
-@decision
+@message
 class Upload:
     """For the record: the entry's bytes on the device are reserved, for the `Prove` that follows.
 
@@ -88,7 +78,7 @@ class Upload:
     entry: Entry
 
 
-@decision
+@message
 class Prove:
     """Prove on the named device, answering `QuotientDone`, `Proved`, `Verified`, or `Failed` at any point."""
 
@@ -97,7 +87,7 @@ class Prove:
     device: str
 
 
-@decision
+@message
 class Complete:
     """Every partition of the job is verified."""
 
@@ -105,7 +95,7 @@ class Complete:
     job_id: str
 
 
-@decision
+@message
 class Fail:
     """The job has ended without success and holds nothing any more. `why` is "cancelled" after `Cancel`."""
 
@@ -114,7 +104,7 @@ class Fail:
     why: str
 
 
-@decision
+@message
 class Reject:
     """The job was not taken, since it could never run; `why` has the numbers and says what would fit."""
 
@@ -123,7 +113,7 @@ class Reject:
     why: str
 
 
-@decision
+@message
 class WakeAt:
     """Send `Tick` at this time. Asked again where the time changes; an older request may be dropped then."""
 

@@ -3,19 +3,18 @@
 A driver reports each thing once, when the memory it speaks of is really in the state it says.
 """
 
-from dataclasses import dataclass
-
+from policy.message import message
 from policy.model import Job, PartitionId
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Submit:
     """A new job; answered by `Reject`, or at last by `Complete` or `Fail`."""
 
     job: Job
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Loaded:
     """The entry of a `Load` is in memory, where it takes `size_bytes`: at most what was reserved for it.
 
@@ -30,7 +29,7 @@ class Loaded:
             raise ValueError(f"size_bytes is {self.size_bytes}, expected at least 0")
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class LoadFailed:
     """The entry of a `Load` could not be loaded and takes no memory; jobs that wait for it fail."""
 
@@ -38,21 +37,21 @@ class LoadFailed:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Synthesized:
     """a, b and c exist; the synthesis slot is free."""
 
     partition: PartitionId
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class QuotientDone:
     """h exists, a, b, c are freed: phase 1 is given back. Optional: `Proved` gives back all that is left."""
 
     partition: PartitionId
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Measured:
     """The most that the partition's working set has really taken. Optional, at any time until it has ended.
 
@@ -68,7 +67,7 @@ class Measured:
             raise ValueError(f"working_bytes is {self.working_bytes}, expected at least 0")
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class DeviceOutOfMemory:
     """The device that proves the partition had no memory left: no proof, and the partition holds nothing now.
 
@@ -79,7 +78,7 @@ class DeviceOutOfMemory:
     partition: PartitionId
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class DeviceLost:
     """The device makes no more proofs: nothing goes there any more, and its entries are gone.
 
@@ -90,7 +89,7 @@ class DeviceLost:
     device: str
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Displaced:
     """The lost device has made no proof of the partition, which holds nothing now.
 
@@ -100,21 +99,21 @@ class Displaced:
     partition: PartitionId
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Proved:
     """The proof exists, the working set is freed, the worker too. The driver goes on to verify."""
 
     partition: PartitionId
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Verified:
     """The proof passed its check."""
 
     partition: PartitionId
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Failed:
     """The partition ended without a proof, by an error or in answer to `Stop`; it holds no memory now."""
 
@@ -122,14 +121,14 @@ class Failed:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Cancel:
     """Somebody no longer wants the job. Ignored where the job has ended: the two may cross on their way."""
 
     job_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Resized:
     """The budget is another from now on. Jobs that wait and can never fit the new one fail."""
 
@@ -140,7 +139,7 @@ class Resized:
             raise ValueError(f"budget_bytes is {self.budget_bytes}, expected at least 1")
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Shared:
     """Of the budget only so much is this process's for now, since others hold the rest; no job fails by it.
 
@@ -156,7 +155,7 @@ class Shared:
             raise ValueError(f"share_bytes is {self.share_bytes}, expected at least 0")
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Tick:
     """Time passed: the answer to `WakeAt`. Harmless at any time."""
 

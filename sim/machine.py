@@ -126,13 +126,21 @@ class SimulatedMachine:
 
     def send(self, event: Event) -> None:
         """Take an event; while another is executed it waits its turn."""
+        events = self._events
+        events.append(event)
         if self._executing:
-            self._events.append(event)
             return
         self._executing = True
-        self._take(event)
-        while self._events:
-            self._take(self._events.popleft())
+        now_s, actions = self._env.now, self._actions
+        while events:
+            event = events.popleft()
+            decisions = self._policy.handle(event, now_s)
+            for watch in self._watches:
+                watch(now_s, event, decisions)
+            for decision in decisions:
+                action = actions.get(type(decision))
+                if action is not None:
+                    action(decision)
         self._executing = False
 
     def fail(self, partition: PartitionId, why: str) -> None:
@@ -166,16 +174,6 @@ class SimulatedMachine:
     def devices_busy_s(self) -> float:
         """For which devices had something to do, all together."""
         return sum(device.busy_s for device in self._devices.values())
-
-    def _take(self, event: Event) -> None:
-        now_s = self._env.now
-        decisions = self._policy.handle(event, now_s)
-        for watch in self._watches:
-            watch(now_s, event, decisions)
-        for decision in decisions:
-            action = self._actions.get(type(decision))
-            if action is not None:
-                action(decision)
 
     def _start_load(self, load: Load) -> None:
         self._loads += 1

@@ -19,6 +19,9 @@ for entry in run.log:
     decisions = [encode_decision(decision) for decision in entry.decisions]
     print(json.dumps([entry.at_s, encode_event(entry.event), decisions, entry.reserved_bytes]))
 print(run.wait_causes)
+cores = {"count": 2, "synthesis_threads": 1, "proving_threads": 2, "proving_cores": 2.0}
+run = simulate(batch(8, 3, partitions=2), limits(3), profile(spread=0.3, cores=cores), seed=7)
+print([entry.at_s for entry in run.log], run.end_s)
 """
 
 
