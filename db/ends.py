@@ -1,17 +1,20 @@
-"""Ends of proofs and runs, which must outlive a process that is killed before they are committed."""
+"""Ends of proofs and runs, which must outlive a process that is killed before they are committed.
+
+A proof is at its end from when it is said where its last file will be: should the process be killed as it
+gives files their names, whoever closes the run looks whether that one is there.
+"""
 
 from collections.abc import Iterable, Sequence
 
 from db.changes import Change, Insert, Update
 
-_ENDS = {"proof": "ended_s", "run": "ended_at"}
+_ENDS = {"proof": {"ended_s", "proof_path"}, "run": {"ended_at"}}
 _ABOVE_PROOFS = ("machine", "config", "run")
 
 
 def is_end(change: Change) -> bool:
-    """Whether a proof or a run ends by it."""
-    name = _ENDS.get(change.table.name) if isinstance(change, Update) else None
-    return name in change.values
+    """Whether a proof or a run ends by it, or is about to."""
+    return isinstance(change, Update) and not _ENDS.get(change.table.name, set()).isdisjoint(change.values)
 
 
 def with_their_rows(ends: Sequence[Change], waiting: Iterable[Change]) -> list[Change]:

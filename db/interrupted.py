@@ -1,6 +1,8 @@
 """Runs whose process died without a word: closed by whoever opens the history next on that host."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, func, select, update
 
@@ -11,6 +13,7 @@ from db.models import Partition, Proof, Run, Stage
 from db.process import host_name, is_alive
 
 _OPEN = ("waiting", "running")
+_COARSE_S = 2.0  # a file's time may be that much too early
 
 
 def close_interrupted(engine: Engine) -> list[str]:
@@ -40,15 +43,31 @@ def _close(connection: Connection, run_id: str) -> bool:
     now = datetime.now(UTC)
     ended_at = min(started_at + timedelta(seconds=last_s), now) if source == "real" else now
     proofs = select(Proof.id).where(Proof.run_id == run_id)
+    open_proofs = update(Proof).where(Proof.run_id == run_id, Proof.state.in_(_OPEN))
+    ended_s = func.coalesce(Proof.ended_s, last_s)
+    published = _published(connection, run_id, started_at)
+    connection.execute(open_proofs.where(Proof.id.in_(published)).values(state="succeeded", ended_s=ended_s))
     still_open = update(Partition).where(Partition.state.in_(_OPEN))
     # The end of a proof is noted before its partitions' are committed, see HistoryWriter.
     succeeded = still_open.where(Partition.proof_id.in_(proofs.where(Proof.state == "succeeded")))
     connection.execute(succeeded.values(state="succeeded"))
     connection.execute(still_open.where(Partition.proof_id.in_(proofs)).values(state="interrupted"))
-    open_proofs = update(Proof).where(Proof.run_id == run_id, Proof.state.in_(_OPEN))
-    connection.execute(open_proofs.values(state="interrupted", ended_s=func.coalesce(Proof.ended_s, last_s)))
+    connection.execute(open_proofs.values(state="interrupted", proof_path=None, ended_s=ended_s))
     connection.execute(update(Run).where(Run.id == run_id).values(state="interrupted", ended_at=ended_at))
     return True
+
+
+def _published(connection: Connection, run_id: str, started_at: datetime) -> list[str]:
+    """The open proofs whose files all have their names: the last to get it is there, and of this run."""
+    about_to_end = (Proof.run_id == run_id, Proof.state.in_(_OPEN), Proof.proof_path.is_not(None))
+    rows = connection.execute(select(Proof.id, Proof.proof_path).where(*about_to_end)).all()
+    return [proof_id for proof_id, path in rows if path and _is_written_since(Path(path), started_at)]
+
+
+def _is_written_since(path: Path, moment: datetime) -> bool:
+    with suppress(OSError):
+        return path.stat().st_mtime >= moment.timestamp() - _COARSE_S
+    return False
 
 
 def _last_recorded_s(connection: Connection, run_id: str) -> float:

@@ -37,6 +37,7 @@ class Ends:
     def complete(self, job_id: str, at_s: float) -> None:
         """Every partition is verified: the proof succeeds if its files can be published."""
         proof = self._proofs[job_id]
+        self._recorder.publishes(job_id, proof.outputs.last)
         try:
             proof.outputs.publish()
         except OSError as error:
@@ -62,7 +63,7 @@ class Ends:
         proof = self._proofs[job_id]
         proof.outputs.discard()
         self._timeline.ended(job_id, at_s)
-        proof_path = str(proof.outputs.paths(0)[0]) if error is None else None
+        proof_path = str(proof.outputs.last) if error is None else None
         self._recorder.proof(
             job_id, state, ended_s=at_s, proof_path=proof_path, error=str(error) if error else None
         )

@@ -23,6 +23,11 @@ class Outputs:
         suffix = "" if self.partitions == 1 else f"_{index}"
         return self.directory / f"proof{suffix}.json", self.directory / f"public{suffix}.json"
 
+    @property
+    def last(self) -> Path:
+        """What gets its final name last: where it is, all are."""
+        return self.paths(0)[0]
+
     def prepare(self) -> None:
         """Make the directory and see that it can be written; raises Rejected."""
         trial = self._temporary(self.directory / "writable")
@@ -48,7 +53,7 @@ class Outputs:
         """Give everything written its final name; where that fails, nothing has one. Raises OSError."""
         published: list[Path] = []
         try:
-            for temporary, path in list(self._written.items()):
+            for temporary, path in sorted(self._written.items(), key=lambda names: names[1] == self.last):
                 temporary.replace(path)
                 del self._written[temporary]
                 published.append(path)

@@ -4,6 +4,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Protocol
 
 from config import Config
@@ -190,6 +191,10 @@ class Recorder:
     def proof(self, proof_id: str, state: State, **values: Any) -> None:
         """Columns of a proof that have become known."""
         self.writer.update(Proof, proof_id, state=state, **values)
+
+    def publishes(self, proof_id: str, proof_path: Path) -> None:
+        """The proof's files are about to get their names, the last of them this one."""
+        self.writer.update(Proof, proof_id, proof_path=str(proof_path))
 
     def partition(self, partition: PartitionId, **values: Any) -> None:
         """Columns of a partition that have become known."""

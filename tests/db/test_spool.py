@@ -182,6 +182,40 @@ with db.open_history(sys.argv[1]) as history:
 """
 
 
+PUBLISHES_AND_DIES = """
+import os, sys
+from pathlib import Path
+import db, db.writer
+db.writer._GATHER_S = 600.0
+with db.open_history(sys.argv[1]) as history:
+    writer = history.writer()
+    run = db.Run(source="real", name="killed", code_version="1")
+    for name in ("published", "not", "older"):
+        path = Path(sys.argv[2]) / name
+        proof = db.Proof(run_id=run.id, name=name, circuit="c", state="running", submitted_s=0.0)
+        writer.insert(run, proof)
+        writer.update(db.Proof, proof.id, proof_path=str(path))
+        path.touch() if name != "not" else None
+        os.utime(path, (0, 0)) if name == "older" else None
+    print(run.id, flush=True)
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_proof_whose_files_got_their_names_just_before_a_kill_succeeded(
+    address: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", PUBLISHES_AND_DIES, address, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with open_history(address) as history:
+        proofs = [each.proof for each in show_run(history, done.stdout.strip()).proofs]
+    assert {each.name: (each.state, each.proof_path) for each in proofs} == {
+        "published": ("succeeded", str(tmp_path / "published")),
+        "not": ("interrupted", None),
+        "older": ("interrupted", None),
+    }
+
+
 @pytest.mark.parametrize("committed", ["some", "nothing"])
 def test_a_proof_that_has_ended_is_there_whatever_was_committed(address: str, committed: str) -> None:
     command = [sys.executable, "-c", ENDS_AND_DIES, address, committed]

@@ -18,6 +18,18 @@ def some_proof() -> Proof:
     return Proof(BN254, a, b, np.zeros_like(a))
 
 
+def test_where_the_last_file_is_all_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs, named = Outputs(tmp_path, 2, "token"), list[str]()
+    outputs.prepare()
+    for index in (0, 1):
+        outputs.write(index, some_proof(), [1])
+    rename = Path.replace
+    monkeypatch.setattr(Path, "replace", lambda path, to: (named.append(to.name), rename(path, to))[1])
+    outputs.publish()
+    assert len(named) == 4
+    assert named[-1] == outputs.last.name == "proof_0.json"
+
+
 def test_nothing_has_its_name_before_all_is_published(tmp_path: Path) -> None:
     outputs = Outputs(tmp_path / "out", 2, "token")
     outputs.prepare()
