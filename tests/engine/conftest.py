@@ -1,5 +1,6 @@
 """One development key of the smallest bundled circuit, made by the code under test."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,14 @@ from engine import CircuitSpec
 from groth16.inputs import read_inputs
 from groth16.witness import Witness, write_witness
 from groth16.witness_calculator import WitnessCalculator
+from tests.replaying import every_run_replays
+
+
+@pytest.fixture(autouse=True)
+def replaying() -> Iterator[None]:
+    """Whatever these tests run replays to the same decisions."""
+    with every_run_replays():
+        yield
 
 
 @pytest.fixture(scope="session")
