@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -56,24 +56,22 @@ async def prove(
     task: Task,
     writer: Writer,
     proved: Callable[[str], None],
-    sample_every_s: float = SAMPLE_EVERY_S,
-    at_once: int = AT_ONCE,
-) -> float:
-    """Prove within a budget for so many at once; the seconds from the first submission to the last proof."""
+    around: Callable[[Engine], AbstractContextManager[object]] = nullcontext,
+) -> None:
+    """Prove within a budget for two at once; `around` is entered while the engine runs."""
     spec = Made(**task.circuit).spec(THREADS)
     shape = load_shape(spec)
-    budget_bytes = shape.entries_bytes + at_once * shape.working_bytes
-    limits = Limits(budget_bytes, at_once, (Device("cpu", at_once),), 1)
+    budget_bytes = shape.entries_bytes + AT_ONCE * shape.working_bytes
+    limits = Limits(budget_bytes, AT_ONCE, (Device("cpu", AT_ONCE),), 1)
     labels = RunLabels("history", proof_count=task.proofs)
-    engine = Engine(CONFIG, limits, writer, task.run_id, labels, sample_interval_s=sample_every_s)
+    engine = Engine(CONFIG, limits, writer, task.run_id, labels, sample_interval_s=SAMPLE_EVERY_S)
     async with engine:
-        begun_s = time.perf_counter()
-        names = [f"{spec.name} #{number}" for number in range(task.proofs)]
-        ids = [engine.submit(ProofRequest(spec, name, Path(task.folder) / name)) for name in names]
-        for name, proof_id in zip(names, ids, strict=True):
-            await engine.result(proof_id)
-            proved(name)
-        return time.perf_counter() - begun_s
+        with around(engine):
+            names = [f"{spec.name} #{number}" for number in range(task.proofs)]
+            ids = [engine.submit(ProofRequest(spec, name, Path(task.folder) / name)) for name in names]
+            for name, proof_id in zip(names, ids, strict=True):
+                await engine.result(proof_id)
+                proved(name)
 
 
 def main() -> None:

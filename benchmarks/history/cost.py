@@ -1,143 +1,125 @@
-"""What recording takes of a batch: pairs of batches, with a history and without, and their times' ratio.
+"""What recording takes of a batch: the CPU time that it uses up, and how long it holds up a thread at most.
 
-Which of a pair is first alternates, so that a machine that grows warm, or busy, counts for neither alone.
-One ratio tells nothing, as two like batches differ by more than is to be measured: what is told is the median
-of many, and its interval. Proofs come one after the other, from the first submission to the last proof, since
-batches whose proofs meet by chance differ far more; and both run on as few cores as one proof uses, or what
-records would have a core to itself.
+Counted is the CPU time of each call of the writer, and of the writer's thread, in batches one after the other.
+Times of batches with and without a history do not tell: even on idle cores two like batches differ by 12 %,
+so that 200 pairs gave +1.0 %, with an interval from -0.6 % to +3.0 %.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from benchmarks.history.batch import SAMPLE_EVERY_S, Task, prove, small_circuit
-from benchmarks.memory.worker import THREADS
+from benchmarks.history.batch import Task, prove, small_circuit
 from db import HistoryWriter, Record, memory_samples, new_id, open_history
-from engine.recorder import NoWriter, Writer
+from engine import Engine
 
-RARELY_S = 0.25  # between samples of a batch without a history, as the engine takes them by default
-RESAMPLES = 10_000
-CONFIDENCE = 95
-FEWEST_PAIRS = 5
+THREAD = "history-writer"
 
 
 @dataclass
-class Watched:
-    """A writer whose longest call is known, in seconds by the clock: it would stall a batch."""
+class Counted:
+    """A writer that counts the CPU seconds of its calls, and how long the longest lasted by the clock."""
 
     writer: HistoryWriter
+    cpu_s: float = 0.0
     longest_s: float = 0.0
 
     def insert(self, row: Record, /) -> None:
-        self._watch(self.writer.insert, row)
+        self._count(self.writer.insert, row)
 
     def insert_values(self, model: type[Record], rows: Sequence[Mapping[str, Any]], /) -> None:
-        self._watch(self.writer.insert_values, model, rows)
+        self._count(self.writer.insert_values, model, rows)
 
     def update(self, model: type[Record], key: str | tuple[str, int], /, **values: Any) -> None:
-        self._watch(self.writer.update, model, key, **values)
+        self._count(self.writer.update, model, key, **values)
 
     def flush(self) -> object:
         return self.writer.flush()
 
-    def _watch(self, call: Callable[..., None], *arguments: Any, **values: Any) -> None:
-        begun_s = time.perf_counter()
+    def _count(self, call: Callable[..., None], *arguments: Any, **values: Any) -> None:
+        begun_s, cpu_s = time.perf_counter(), time.thread_time()
         call(*arguments, **values)
+        self.cpu_s += time.thread_time() - cpu_s
         self.longest_s = max(self.longest_s, time.perf_counter() - begun_s)
 
 
 @dataclass(frozen=True)
-class Pair:
-    """The seconds of a batch with a history and of one without."""
+class Recorded:
+    """Seconds of one batch, and of CPU how many of them went into recording."""
 
-    recorded_s: float
-    unrecorded_s: float
-    samples: int
+    wall_s: float
+    calls_s: float
     longest_call_s: float
+    writer_s: float
+    samples: int
+
+    @property
+    def share(self) -> float:
+        """Of the wall time, as if nothing had been done beside. Taking the samples is not recording them."""
+        return (self.calls_s + self.writer_s) / self.wall_s
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What many pairs tell."""
+    """What several batches tell."""
 
-    pairs: Sequence[Pair]
+    batches: Sequence[Recorded]
 
     @property
     def share(self) -> float:
-        """The median of how much longer the batch with a history took."""
-        return float(np.median(self._shares()))
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The median's 95 % interval, the percentile bootstrap's."""
-        shares = self._shares()
-        drawn = np.random.default_rng(1).integers(0, len(shares), (RESAMPLES, len(shares)))
-        outside = (100 - CONFIDENCE) / 2
-        low, high = np.percentile(np.median(shares[drawn], axis=1), [outside, 100 - outside])
-        return float(low), float(high)
+        """The median."""
+        return median(each.share for each in self.batches)
 
     def told(self) -> str:
-        low, high = self.interval
-        pairs, seconds = len(self.pairs), np.median([pair.recorded_s for pair in self.pairs])
-        rate = sum(pair.samples for pair in self.pairs) / sum(pair.recorded_s for pair in self.pairs)
-        longest_ms = 1000 * max(pair.longest_call_s for pair in self.pairs)
+        shares = [each.share for each in self.batches]
+        rate = median(each.samples / each.wall_s for each in self.batches)
+        longest_ms = 1000 * max(each.longest_call_s for each in self.batches)
+        seconds = median(each.wall_s for each in self.batches)
         return (
-            f"{self.share:+.2%} ({low:+.2%} to {high:+.2%}) of {seconds:.1f} s, the median of {pairs}"
-            f" pairs, with {rate:.0f} samples a second; the longest call took {longest_ms:.2f} ms"
+            f"{self.share:.2%} of a batch's time, {min(shares):.2%} to {max(shares):.2%} in {len(shares)}"
+            f" batches of {seconds:.1f} s, with {rate:.0f} samples a second; the longest call took"
+            f" {longest_ms:.2f} ms"
         )
 
-    def _shares(self) -> NDArray[np.float64]:
-        return np.array([pair.recorded_s / pair.unrecorded_s - 1 for pair in self.pairs])
 
-
-def measure(proofs: int, log2_size: int, seconds: float, report: Callable[[str], None]) -> Cost:
-    """Prove pairs of batches for so long, after one to compile and to load."""
+def measure(proofs: int, log2_size: int, times: int, report: Callable[[str], None]) -> Cost:
+    """Prove so many batches, after a short one to compile and to load."""
     circuit = small_circuit(log2_size, report).as_dict()
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
     with tempfile.TemporaryDirectory() as folder:
-        task = Task("", folder, circuit, proofs, new_id())
-        _pair(task, True)
-        pairs: list[Pair] = []
-        until_s = time.monotonic() + seconds
-        for number in count():
-            if time.monotonic() > until_s and len(pairs) >= FEWEST_PAIRS:
-                return Cost(pairs)
-            pairs.append(_pair(task, number % 2 == 0))
-            report(f"{pairs[-1].recorded_s:.3f} s recorded, {pairs[-1].unrecorded_s:.3f} s not")
-    raise AssertionError("count() has no end")
+        _recorded(Task("", folder, circuit, 2, ""))
+        batches = [_recorded(Task("", folder, circuit, proofs, "")) for _ in range(times)]
+    return Cost(batches)
 
 
-def _pair(task: Task, recorded_first: bool) -> Pair:
-    unrecorded_s = 0.0 if recorded_first else _seconds(task, NoWriter(), RARELY_S)
-    recorded_s, samples, longest_s = _recorded(task)
-    return Pair(recorded_s, unrecorded_s or _seconds(task, NoWriter(), RARELY_S), samples, longest_s)
-
-
-def _recorded(task: Task) -> tuple[float, int, float]:
-    """Its seconds, memory samples, and the longest call's seconds."""
+def _recorded(task: Task) -> Recorded:
     with (
         tempfile.TemporaryDirectory(dir=task.folder) as folder,
         open_history(Path(folder) / "history.db") as history,
         history.writer() as writer,
     ):
-        watched = Watched(writer)
-        seconds = _seconds(task, watched, SAMPLE_EVERY_S)
-        return seconds, len(memory_samples(history, task.run_id)), watched.longest_s
+        task = Task(task.url, folder, task.circuit, task.proofs, new_id())
+        counted, cpu_s = Counted(writer), list[float]()
+        begun_s = time.perf_counter()
+        asyncio.run(prove(task, counted, lambda _: None, partial(_cpu_of_thread, cpu_s)))
+        wall_s = time.perf_counter() - begun_s
+        samples = len(memory_samples(history, task.run_id))
+    return Recorded(wall_s, counted.cpu_s, counted.longest_s, cpu_s[0], samples)
 
 
-def _seconds(task: Task, writer: Writer, sample_every_s: float) -> float:
-    with tempfile.TemporaryDirectory(dir=task.folder) as folder:
-        task = Task(task.url, folder, task.circuit, task.proofs, task.run_id)
-        return asyncio.run(prove(task, writer, lambda _: None, sample_every_s, at_once=1))
+@contextmanager
+def _cpu_of_thread(spent_s: list[float], _: Engine) -> Iterator[None]:
+    (thread,) = [each for each in threading.enumerate() if each.name == THREAD]
+    clock = time.pthread_getcpuclockid(thread.ident or 0)
+    before_s = time.clock_gettime(clock)
+    yield
+    spent_s.append(time.clock_gettime(clock) - before_s)
