@@ -73,7 +73,10 @@ def _timed(table: PublishedTable, base: MachineProfile, name: str) -> MachinePro
             "host_after_share": round(seconds.partition_epilogue / prove_s, 5),
             "host_slowdown": round((busy_s / idle_s - 1) / SYNTHESIZING, 5),
             "spread": round((busy_kernels_s - kernels_s) / (busy_kernels_s + kernels_s) / 3**0.5, 4),
-            "load": LoadModel(bytes_per_s=round(table.circuit.srs_gib * GIB / load_s)),
+            "load": LoadModel(
+                bytes_per_s=round(table.circuit.srs_gib * GIB / load_s),
+                mapped_bytes_per_s=round(table.circuit.pce_gib * GIB / seconds.pce_load_from_disk),
+            ),
             "synthesize": StageModel(seconds_per_constraint=alone_s / constraints),
             "prove": StageModel(seconds_per_constraint=prove_s / constraints),
             "verify": StageModel(seconds=VERIFY_S),

@@ -32,6 +32,7 @@ class Durations:
         self._constraints = constraints
         self._seed = seed
         self._spread = _log_normal(profile.spread)
+        self._loaded: set[str] = set()  # at any time before, so that the files are in memory
         self._streams: dict[str, tuple[Stream, Stream, Stream]] = {}
 
     def draw(self, job: Job) -> JobTimes:
@@ -49,7 +50,11 @@ class Durations:
         if observed is not None and observed.load_s is not None and circuit.entries_bytes:
             return random.choice(observed.load_s) * entry.size_bytes / circuit.entries_bytes
         model = self._profile.load
-        return random.choice(self._spread) * (model.seconds + entry.size_bytes / model.bytes_per_s)
+        bytes_per_s = model.bytes_per_s
+        if entry.key in self._loaded and model.mapped_bytes_per_s is not None:
+            bytes_per_s = model.mapped_bytes_per_s
+        self._loaded.add(entry.key)
+        return random.choice(self._spread) * (model.seconds + entry.size_bytes / bytes_per_s)
 
     def _open(self, circuit: Circuit) -> "tuple[Stream, Stream, Stream]":
         streams = (

@@ -38,10 +38,14 @@ class StageModel(_Model):
 
 
 class LoadModel(_Model):
-    """A time that grows with the entry: `seconds + size / bytes_per_s`."""
+    """A time that grows with the entry: `seconds + size / bytes_per_s`.
+
+    Once it was loaded its file is in the system's memory, and it is mapped at `mapped_bytes_per_s`.
+    """
 
     seconds: Seconds = 0.0
     bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    mapped_bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
 
 
 class MemoryModel(_Model):

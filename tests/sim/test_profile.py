@@ -72,3 +72,12 @@ def test_observed_times_come_before_modelled_ones() -> None:
     assert drawn == {7, 8}
     assert durations.load_s(CIRCUIT.entries[0], CIRCUIT, 1) == pytest.approx(40)
     assert durations.load_s(Entry("x", 300), Circuit("other", (), 1, 1), 1) == pytest.approx(3)
+
+
+def test_what_was_loaded_before_is_mapped() -> None:
+    mapped = profile(load={"seconds": 0.5, "bytes_per_s": 100.0, "mapped_bytes_per_s": 1000.0})
+    durations = Durations(mapped, {"circuit": 1}, seed=0)
+    entry = CIRCUIT.entries[0]
+    assert durations.load_s(entry, CIRCUIT, 1) == pytest.approx(0.5 + 0.8)
+    assert durations.load_s(entry, CIRCUIT, 2) == pytest.approx(0.5 + 0.08)
+    assert durations.load_s(CIRCUIT.entries[1], CIRCUIT, 3) == pytest.approx(0.5 + 0.2)
