@@ -1,6 +1,6 @@
-"""What recording takes of a batch: the CPU time that it uses up, and how long it holds up a thread at most.
+"""What recording takes of a batch: the CPU time that it uses, and how long it holds up a thread at most.
 
-Counted is the CPU time of each call of the writer, and of the writer's thread, in batches one after the other.
+Counted is the CPU time of each call of the writer, and of the writer's thread, in one batch after the other.
 Times of batches with and without a history do not tell: even on idle cores two like batches differ by 12 %,
 so that 200 pairs gave +1.0 %, with an interval from -0.6 % to +3.0 %.
 """
