@@ -31,7 +31,11 @@ def test_an_empty_choice_of_kernels_is_none(cuzk: Cuzk) -> None:
     ("arguments", "said"),
     [
         (["prvoe"], "did you mean 'prove'"),
-        (["bench", "batch", "--proof-type", "merkle"], "did you mean '--type'"),
+        (["bench", "batch", "--proof-type", "merkle"], "'--type'"),
+        (["bench", "batch", "--conurrency", "2"], "'--concurrency'"),
+        (["bench", "batch", "-t", "merkle", "--resume", "01"], "--type is that of the run"),
+        (["bench", "batch", "-t", "merkle", "--inputs", "none"], "inputs: none: cannot be read"),
+        (["bench", "batch", "-t", "merkle", "--due", "soon"], "due: found 'soon'"),
         (["bench", "batch", "--type", "merkel"], "did you mean 'merkle'"),
         (["sim", "run", "--type", "merkel"], "did you mean 'merkle'"),
         (["bench", "batch"], "missing option '--type'"),
