@@ -131,7 +131,14 @@ def _sums(meters: Sequence[Meter]) -> tuple[Figures, Figures]:
 
 
 def over_budget(hosts: Sequence[SimulatedHost]) -> bool:
-    """A fixed number of partitions at once may take more memory than there is."""
+    """More was taken than there is.
+
+    More is reserved than the budget, as a fixed number of partitions at once may, or more resident than the
+    memory, where what proofs take beside their reservations is more than the margin.
+    """
     return any(
-        life.peak_reserved_bytes > host.modelled.limits.budget_bytes for host in hosts for life in host.ended
+        life.peak_reserved_bytes > host.modelled.limits.budget_bytes
+        or life.peak_resident_bytes > (host.modelled.memory_bytes or float("inf"))
+        for host in hosts
+        for life in host.ended
     )

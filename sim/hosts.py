@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelledHost:
-    """One host: what its policy may hand out, and how long its stages take."""
+    """One host: what its policy may hand out, how long its stages take, and its memory where it is known."""
 
     name: str
     limits: Limits
     profile: MachineProfile
+    memory_bytes: int | None = None
 
 
 def modelled_hosts(
@@ -38,7 +39,7 @@ def modelled_hosts(
     for host in profile.hosts if hosts is None else hosts:
         limits, times = limits_of(host, config), on_host(profile, host)
         names = [host.name] if host.count == 1 else [f"{host.name}-{n}" for n in range(1, host.count + 1)]
-        made += [ModelledHost(name, limits, times) for name in names]
+        made += [ModelledHost(name, limits, times, host.memory) for name in names]
     names = [each.name for each in made]
     if len(set(names)) < len(names):
         raise SimError(f"profile {profile.name}: two [[hosts]] have the same name; give each its own")

@@ -254,7 +254,7 @@ def why_not(summary: Summary, bounds: Bounds) -> str:
     if summary.verdict == "overloaded":
         return "overloaded"
     if summary.over_budget:
-        return "more memory than there is"
+        return "more memory reserved than the budget, or resident than there is"
     for name, interval in summary.figures.items():
         if name.startswith(MISSED) and interval.mean > bounds.late_share:
             circuit = name.partition("[")[2].rstrip("]")

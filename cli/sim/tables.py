@@ -47,15 +47,13 @@ WAITS = {
 """By the resource: the cause of the waits that it is to blame for."""
 SHOWN = (
     "proofs_an_hour",
-    "makespan_s",
     "latency_",
     "deadlines_missed_share",
     "peak_",
     "device_use",
-    "binding_",
 )
 """How figures begin that a comparison shows; JSON and CSV have all."""
-POINT = ("proofs_an_hour", "peak_reserved_bytes", "device_use_share")
+RATE = "proofs_an_hour"
 
 
 def figures_table(summary: Summary) -> PlainTable:
@@ -99,29 +97,22 @@ def points_table(summaries: Sequence[Summary], marks: Sequence[str] = ()) -> Pla
     """A row a point of a sweep or comparison."""
     keys = varying(summaries)
     late = any(name.startswith("deadlines") for each in summaries for name in each.figures)
-    heads = ("verdict", "proofs an hour", "latency p90", *(["deadlines missed"] if late else []),
-             "peak memory", "devices busy", "bound by", "cost")  # fmt: skip
-    right = ("proofs an hour", "latency p90", "deadlines missed", "peak memory", "devices busy", "cost")
-    made = table("", *keys, *heads, right=right)
+    closed = summaries[0].loop == "closed"  # else as many are made as arrive
+    figures = {"proofs an hour": closed, "latency p90": True, "deadlines missed": late}
+    told = [head for head, is_told in figures.items() if is_told]
+    right = (*told, "peak memory", "devices busy", "cost")
+    made = table("", *keys, "verdict", *told, "peak memory", "devices busy", "bound by", "cost", right=right)
     for summary, mark in zip(summaries, marks or [""] * len(summaries), strict=True):
         given = [summary.settings.get(key, ABSENT) for key in keys]
-        rate, peak, busy = (figure(summary, name) for name in POINT)
-        over = " (too much)" if summary.over_budget else ""
-        missed = [_worst(summary, "deadlines_missed_share")] if late else []
+        cells = {
+            "proofs an hour": figure(summary, RATE),
+            "latency p90": _worst(summary, "latency_p90_s"),
+            "deadlines missed": _worst(summary, "deadlines_missed_share"),
+        }
+        peak = figure(summary, "peak_reserved_bytes") + (" (too much)" if summary.over_budget else "")
         cost = ABSENT if summary.cost is None else number(summary.cost)
-        latency = _worst(summary, "latency_p90_s")
-        made.add_row(
-            mark,
-            *given,
-            summary.verdict or "closed",
-            rate,
-            latency,
-            *missed,
-            peak + over,
-            busy,
-            bound_by(summary),
-            cost,
-        )
+        machine = (peak, figure(summary, "device_use_share"), bound_by(summary), cost)
+        made.add_row(mark, *given, summary.verdict or "closed", *[cells[head] for head in told], *machine)
     return made
 
 

@@ -60,6 +60,16 @@ def test_fixed_concurrency_may_be_over_the_budget_and_the_answers_say_so() -> No
     assert answers.figures["peak_reserved_bytes"] == 180 > answers.figures["budget_bytes"] == 140
 
 
+def test_what_is_resident_and_not_reserved_may_be_more_than_there_is() -> None:
+    """A working set of 20 takes 20 more while it proves: 8 in all that the policy knows nothing of."""
+    one = host(room_for=2, memory={"prove_scratch_share": 1.0, "base": 3})
+    enough = ModelledHost("enough", one.limits, one.profile, memory_bytes=183)
+    short = ModelledHost("short", one.limits, one.profile, memory_bytes=182)
+    answers = [play(closed(6, 6, each), seed=0).answers for each in (enough, short)]
+    assert [each.figures["peak_resident_bytes"] for each in answers] == [183, 183]
+    assert [each.over_budget for each in answers] == [False, True]
+
+
 def test_evictions_and_reloads_are_counted() -> None:
     other = Circuit("other", (Entry("other srs", 100),), 10, 10)
     batches = (Batch(CIRCUIT, 2, 1, constraints=1), Batch(other, 2, 1, constraints=1))
