@@ -1,5 +1,7 @@
 """Pictures of capacity studies."""
 
+from dataclasses import replace
+
 from flows.studies import Swept
 from plots import Point, Series, points_png
 from sim.summary import Summary
@@ -14,7 +16,11 @@ def pareto_png(title: str, swept: Swept) -> bytes:
     closed = swept.points[0].loop == "closed"
     what = "proofs an hour" if closed else "latency p90, minutes, of the slowest circuit"
     cost = "cost" if swept.points[0].cost is not None else "point"
-    every = [_point(each, place, closed) for place, each in enumerate(swept.points) if _told(each, closed)]
+    every = [
+        replace(_point(each, place, closed), label="")  # those of the front are labelled
+        for place, each in enumerate(swept.points)
+        if _told(each, closed)
+    ]
     front = [_point(each, 0, closed) for each in swept.front]
     series = [Series("all points", tuple(every))]
     if front:

@@ -46,8 +46,8 @@ def points_figure(title: str, x_label: str, y_label: str, series: Sequence[Serie
         axes.errorbar(xs, ys, yerr=errors, fmt=style, capsize=3, color=colour, label=each.name)
         for point in each.points:
             if point.label:
-                place_of = {"xytext": (5, 5), "textcoords": "offset points", "fontsize": 7}
-                axes.annotate(point.label, (point.x, point.y), **place_of)
+                style_of = {"textcoords": "offset points", "fontsize": 7, "rotation": -30, "va": "top"}
+                axes.annotate(point.label, (point.x, point.y), xytext=(4, -4), **style_of)
     axes.set(xlabel=x_label, ylabel=y_label, title=title)
     axes.set_ylim(bottom=0)
     axes.title.set_fontsize(9)
