@@ -242,7 +242,10 @@ def _try(
     question: Question, settings: Mapping[str, str], bounds: Bounds, seeds: Sequence[int], pool: Pool
 ) -> tuple[Summary | None, str]:
     """The summary, and why it does not do; "" if it does."""
-    scenario = question.scenario(settings)
+    try:
+        scenario = question.scenario(settings)
+    except SimError as error:  # such as memory that is less than the margin
+        return None, str(error)
     if why := refusal(scenario):
         return None, why
     summary = summarize([scenario], seeds, pool)[0]

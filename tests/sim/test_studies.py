@@ -175,6 +175,12 @@ def test_the_least_memory_for_a_deadline_is_found(here: Pool) -> None:
     assert found.binding is not None
 
 
+def test_memory_below_the_margin_does_not_do(here: Pool) -> None:
+    found = plan(question(closed()), axis_of("memory", "2GiB"), [], [0], here)
+    assert (found.least, found.below) == ("6GiB", "4GiB")  # the margin is 5 GiB
+    assert "no more than memory.safety_margin" in found.why_not
+
+
 def test_the_least_gpus_for_a_rate_are_found_and_the_next_step_is_named(here: Pool) -> None:
     """Each GPU makes 900 proofs an hour."""
     fast = {"synthesize": {"seconds": 0.01}, "load": {"bytes_per_s": 1e9}}
