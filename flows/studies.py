@@ -113,6 +113,8 @@ class Study:
             done[0] += 1
 
         def word() -> str:
+            if progress.recorded_rows:
+                return f"recording the run, {progress.recorded_rows} rows written"
             of = f" of {cases}" if cases < UNKNOWN else ""
             at = (
                 f"; {progress.ended_count} proofs up to {progress.at_s:.0f} simulated s"
