@@ -137,7 +137,7 @@ class MachineProfile(_Model):
 def load_profile(profile: Path | str | None = None) -> MachineProfile:
     """Read a TOML file, or a bundled profile by its name. Raises SimError for one that cannot be used."""
     path = profile if isinstance(profile, Path) else _bundled(profile or DEFAULT_PROFILE.stem)
-    example = str(DEFAULT_PROFILE)
+    example = f"{DEFAULT_PROFILE}, or learn it by `cuzk sim calibrate`"
     return validated(MachineProfile, read_toml(path, example), str(path), example)
 
 

@@ -42,7 +42,9 @@ def test_a_bad_profile_is_refused_by_its_line(tmp_path: Path, change: str, messa
         load_profile(path)
     assert str(path) in str(error.value)
     assert message in str(error.value)
-    assert str(error.value).endswith(f"; write it as in {DEFAULT_PROFILE}")
+    assert str(error.value).endswith(
+        f"; write it as in {DEFAULT_PROFILE}, or learn it by `cuzk sim calibrate`"
+    )
     assert "\n" not in str(error.value).strip()
 
 
