@@ -17,10 +17,12 @@ import click
 
 from cli.bench import bench
 from cli.capacity import capacity
+from cli.deploy import deploy
 from cli.doctor import doctor
 from cli.history import history
 from cli.interrupts import is_interrupt
 from cli.prove import prove
+from cli.serve import serve
 from cli.setup import setup
 from cli.sim import sim
 from cli.streams import lead_nowhere, outlive_readers, replace_missing
@@ -63,7 +65,9 @@ def _check_lane_choice() -> None:
         raise click.UsageError(str(error)) from error
 
 
-for command in (prove, verify, setup, vkey, bench, sim, capacity, torture, history, ui, warmup, doctor):
+SINGLE = (prove, verify, setup, vkey, warmup, doctor)
+BATCHES = (bench, sim, capacity, torture, history, ui, deploy, serve)
+for command in (*SINGLE, *BATCHES):
     cli.add_command(command)
 
 

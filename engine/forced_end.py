@@ -41,11 +41,11 @@ def end_at_the_next_signal() -> None:
     threading.Thread(target=_end_when_told, args=(reader,), name="signals", daemon=True).start()
 
 
-def end_unless_closed_soon(loop: AbstractEventLoop) -> None:
+def end_unless_closed_soon(loop: AbstractEventLoop, within_s: float = END_WITHIN_S) -> None:
     """End the process by force if the loop, which is told to stop, is not closed in some seconds."""
 
     def look() -> None:
-        time.sleep(END_WITHIN_S)
+        time.sleep(within_s)
         if not loop.is_closed():
             _end()
 

@@ -58,9 +58,11 @@ def _run_batch(
             engine.compile_for_proofs(config, circuit.zkey, say)
         with telling(say, lambda: "loading Prefect"):
             import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it
+            from prefect import tags
             from prefect.exceptions import CancelledRun
             from prefect.settings import PREFECT_API_URL, temporary_settings
 
+            from flows.automations import TAG
             from flows.logs import quiet_terminal
             from flows.prove_batch import prove_batch
             from flows.recorded import all_sent
@@ -73,6 +75,7 @@ def _run_batch(
             quiet_terminal(),
             _observed_by(say, has_begun),
             all_sent(say, wait_until_recorded=server.local is not None),
+            tags(TAG),
         ):
             try:
                 summary = asyncio.run(prove_batch(parameters))

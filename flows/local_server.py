@@ -41,6 +41,8 @@ TUNING = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
+# A run whose process died is noticed by three of these that do not come; by default one comes in 3 minutes.
+HEARTBEAT = {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30"}
 OF_OTHER_SERVERS = ("PREFECT_PROFILE", "PREFECT_PROFILES_PATH", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING")
 Environment = dict[str, str | None]
 """Variables to set, or with None to unset."""
@@ -160,7 +162,8 @@ def _keep_alive(server: LocalServer, done: threading.Event, say: Say) -> None:
             return
         restarts += 1
         say(f"the Prefect server has ended, starting it again; {server.log_path} may say why")
-        server = _running_or_started(server.folder, server.port, server.stays)
+        noted = _noted(server.folder)  # since `cuzk ui` may have said so after the run had begun
+        server = _running_or_started(server.folder, server.port, noted is not None and noted.stays)
 
 
 def environment(folder: Path) -> Environment:
@@ -172,6 +175,7 @@ def environment(folder: Path) -> Environment:
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
         "DO_NOT_TRACK": "1",
+        **HEARTBEAT,
         "no_proxy": direct,
         "NO_PROXY": direct,
     }
@@ -224,17 +228,23 @@ def _start_lock(folder: Path) -> Iterator[None]:
 
 def running_server(folder: Path) -> LocalServer | None:
     """The server that has its home in `folder`, if it is alive."""
+    server = _noted(folder)
+    return server if server is not None and server.is_alive() else None
+
+
+def _noted(folder: Path) -> LocalServer | None:
     try:
-        server = LocalServer(**json.loads((folder / "server.json").read_text()))
+        return LocalServer(**json.loads((folder / "server.json").read_text()))
     except (FileNotFoundError, ValueError, TypeError):  # none, or of another version
         return None
-    return server if server.is_alive() else None
 
 
 def _start(folder: Path, port: int, stays: bool) -> LocalServer:
     log_path = folder / f"server-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{port}.log"
     # The UI runs in the browser, where it would look for the API at Prefect's usual port.
-    ui = {"PREFECT_SERVER_UI_API_URL": f"http://127.0.0.1:{port}/api"}
+    # And the server names the UI's pages where it tells of runs, in alerts for one.
+    address = f"http://127.0.0.1:{port}"
+    ui = {"PREFECT_SERVER_UI_API_URL": f"{address}/api", "PREFECT_UI_URL": address}
     variables = TUNING | dict(os.environ) | environment(folder) | ui
     _remove_old_logs(folder)
     command = ["server", "start", "--host", "127.0.0.1", "--port", str(port)]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from flows.errors import ServerError
 from flows.local_server import (
+    HEARTBEAT,
     TUNING,
     WORD_EVERY_S,
     Environment,
@@ -84,7 +85,7 @@ def prefect_server(home: Path, say: Say, port: int | None = None) -> Iterator[Se
             )
         if advice := how_to_tune(named_url):
             say(advice)
-        with _environment({"DO_NOT_TRACK": "1"}):
+        with _environment({"DO_NOT_TRACK": "1", **HEARTBEAT}):
             yield Server(named_url)
         return
     folder = home / "prefect"

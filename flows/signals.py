@@ -6,17 +6,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.forced_end import STOPPING, end_at_the_next_signal, end_unless_closed_soon
+from engine.forced_end import END_WITHIN_S, STOPPING, end_at_the_next_signal, end_unless_closed_soon
 
 
 @contextmanager
-def cancelled_by_signals() -> Iterator[None]:
+def cancelled_by_signals(within_s: float = END_WITHIN_S) -> Iterator[None]:
     """Inside the block, SIGINT and SIGTERM cancel the current asyncio task, so that all it holds is freed.
 
     After the first of them the next one ends the process at once, also behind the block: whoever sends it
-    does not want to wait. Nor does the process wait longer than seconds for what never ends. Other handlers,
-    Prefect's among them, raise in the middle of the event loop, which would take the loop from the engine
-    before it has ended its threads' work and written the history.
+    does not want to wait. Nor does the process wait longer than `within_s` for what never ends. Other
+    handlers, Prefect's among them, raise in the middle of the event loop, which would take the loop from the
+    engine before it has ended its threads' work and written the history.
     """
     task = asyncio.current_task()
     if task is None or threading.current_thread() is not threading.main_thread():
@@ -29,7 +29,7 @@ def cancelled_by_signals() -> Iterator[None]:
         nonlocal received
         received = True
         task.cancel()
-        end_unless_closed_soon(loop)
+        end_unless_closed_soon(loop, within_s)
         for number in STOPPING:
             loop.remove_signal_handler(number)
         end_at_the_next_signal()

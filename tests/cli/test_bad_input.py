@@ -233,6 +233,8 @@ def test_help_of_every_command(cuzk: Cuzk) -> None:
         "ui",
         "ui stop",
         "ui status",
+        "deploy",
+        "serve",
     ):
         done = cuzk(*command.split(), "--help")
         assert done.returncode == 0

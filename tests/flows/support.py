@@ -7,8 +7,10 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 240.0
@@ -65,8 +67,20 @@ def ask(api_url: str, question: str, **body: object) -> Any:
     request = urllib.request.Request(
         f"{api_url}/{question}", json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)
+    return answer_to(request)
+
+
+def answer_to(request: urllib.request.Request) -> Any:
+    """The answer; a server that is busy, as Prefect's with SQLite may be, is asked again."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.loads(answer.read() or "null")
+        except HTTPError as error:
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > deadline_s:
+                raise
+            time.sleep(0.1)
 
 
 def task_runs(api_url: str, flow_run_id: str) -> list[dict[str, Any]]:

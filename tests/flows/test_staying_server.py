@@ -69,8 +69,8 @@ def test_who_uses_it_when_it_is_told_to_end_may_finish(stays: Server, tmp_path: 
 def test_one_that_is_started_again_stays_as_well(stays: Server, tmp_path: Path) -> None:
     assert stays.local is not None
     with local_server(tmp_path / "prefect", silent), kept_alive(stays.local, silent):
-        os.kill(stays.local.pid, signal.SIGKILL)
-        assert eventually(lambda: staying_server(tmp_path) not in (None, stays.local))
+        os.kill(pid := stays.local.pid, signal.SIGKILL)
+        assert eventually(lambda: (again := staying_server(tmp_path)) is not None and again.pid != pid)
     assert staying_server(tmp_path) is not None
 
 

@@ -1,0 +1,201 @@
+"""Deployments on a real server: made once, kept as they were edited, run on a host by a real worker."""
+
+import asyncio
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from flows.deployment_file import BUNDLED
+from flows.ended_runs import close_tasks
+from tests.flows.served import Host, host, serving
+from tests.flows.support import ROOT, eventually, task_runs
+
+NIGHTLY, PRUNE = "prove_batch/nightly-batch", "history_prune/history-prune"
+STUDY = "capacity_study/capacity-study"
+SMALL = {"circuit": "multiplier", "budget": "1GiB"}
+FINAL = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
+
+
+@pytest.fixture(scope="module")
+def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """A host with the bundled deployments, and an alert on failure."""
+    with host(tmp_path_factory.mktemp("host")) as made:
+        done = made.cuzk("deploy", "--notify", made.hook_url)
+        assert done.returncode == 0, done.stderr
+        assert "automation cuzk: alert on failure: made" in done.stdout
+        yield made
+
+
+@pytest.fixture(scope="module")
+def worker(on: Host) -> Iterator["subprocess.Popen[str]"]:
+    """`cuzk serve` on that host."""
+    with serving(on) as process:
+        yield process
+    assert process.returncode == 0
+    assert not [each for each in psutil.process_iter() if _is_run_of(each, process.pid)]
+
+
+def _is_run_of(process: psutil.Process, worker_pid: int) -> bool:
+    try:
+        return process.environ().get("PREFECT__WORKER_NAME", "").endswith(f"-{worker_pid}")
+    except psutil.Error:
+        return False
+
+
+def test_each_has_its_schedule_its_limit_and_a_form(on: Host) -> None:
+    nightly, prune = on.deployment(NIGHTLY), on.deployment(PRUNE)
+    assert [(each["schedule"]["cron"], each["active"]) for each in nightly["schedules"]] == [
+        ("0 2 * * *", True)
+    ]
+    assert [each["active"] for each in prune["schedules"]] == [False]
+    for each in (nightly, prune, on.deployment(STUDY)):
+        assert each["global_concurrency_limit"]["limit"] == 1
+        assert each["concurrency_options"]["collision_strategy"] == "ENQUEUE"
+        assert each["work_pool_name"] == "cuzk"
+        assert each["enforce_parameter_schema"]
+        assert ":" not in each["entrypoint"], "an edit of the file would not reach the runs"
+    form = nightly["parameter_openapi_schema"]["definitions"]["BatchParameters"]["properties"]
+    assert form["concurrency"]["title"] == "At a time"
+
+
+def test_deployed_again_what_was_edited_in_the_ui_stays_until_the_file_changes(
+    on: Host, tmp_path: Path
+) -> None:
+    nightly = on.deployment(NIGHTLY)
+    (schedule,) = nightly["schedules"]
+    at_three = {"cron": "0 3 * * *", "timezone": "UTC", "day_or": True}
+    on.change(f"deployments/{nightly['id']}/schedules/{schedule['id']}", schedule=at_three)
+    on.change(f"deployments/{nightly['id']}", parameters={"parameters": {"circuit": "merkle", "count": 7}})
+    again = on.cuzk("deploy").stdout.splitlines()
+    assert again[:-1] == [
+        "work pool cuzk: there",
+        f"deployment {NIGHTLY}: there",
+        f"deployment {STUDY}: there",
+        f"deployment {PRUNE}: there",
+        "automation cuzk: runs that died: there",
+    ]
+    edited = on.deployment(NIGHTLY)
+    assert edited["schedules"][0]["schedule"]["cron"] == "0 3 * * *"
+    assert edited["parameters"]["parameters"]["count"] == 7
+
+    entries = yaml.safe_load(BUNDLED.read_text())
+    entries["deployments"][0]["schedules"][0]["cron"] = "30 1 * * *"
+    (tmp_path / "prefect.yaml").write_text(yaml.safe_dump(entries))
+    changed = on.cuzk("deploy", "--file", str(tmp_path / "prefect.yaml"))
+    assert f"deployment {NIGHTLY}: made anew, since prefect.yaml has changed" in changed.stdout
+    nightly = on.deployment(NIGHTLY)
+    assert [each["schedule"]["cron"] for each in nightly["schedules"]] == ["30 1 * * *"]
+
+
+def test_a_run_of_each_works_and_one_that_fails_is_told(
+    on: Host,
+    worker: "subprocess.Popen[str]",  # noqa: ARG001 it runs them
+) -> None:
+    proved = on.start(NIGHTLY, **SMALL, count=2, output="relative")
+    pruned, studied = on.start(PRUNE, keep_days=30), on.start(STUDY, circuit="merkle", count=5)
+    assert eventually(lambda: {on.state(run) for run in (proved, pruned, studied)} <= FINAL)
+    failing = on.start(NIGHTLY, circuit="merkle", config="nowhere.toml")
+    assert eventually(lambda: on.state(failing) in FINAL)
+    assert [on.state(run) for run in (proved, pruned, studied)] == ["COMPLETED"] * 3
+    assert on.state(failing) == "FAILED"
+    assert len(list((on.home / "relative").glob("*/proof*.json"))) == 2, "it ran in the worker's folder"
+    assert eventually(lambda: len(on.told) > 0)
+    assert [text for text in on.told if "nowhere.toml" in text] == on.told
+    assert failing in on.told[0]  # where to look
+
+
+def test_a_user_of_the_ui_starts_a_batch_sees_it_and_cancels_another(
+    on: Host,
+    worker: "subprocess.Popen[str]",  # noqa: ARG001 it runs them
+) -> None:
+    """In Chromium; the pictures stay in build/screenshots."""
+    shots = ROOT / "build" / "screenshots"
+    shots.mkdir(parents=True, exist_ok=True)
+    script = [
+        str(Path(__file__).with_name("ui.mjs")),
+        on.api_url.removesuffix("/api"),
+        "nightly-batch",
+        str(shots),
+    ]
+    done = subprocess.run(["node", *script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    for help_text in ("How many proofs to make", "Which proofs go first"):
+        assert help_text in seen["form"]
+    for task in ("admit merkle #1", "synthesize merkle #2", "prove merkle #3", "verify merkle #3"):
+        assert task in seen["tasks"]
+    assert "3 of 3 proved" in seen["artifacts"]
+    assert on.state(seen["cancelled"]) == "CANCELLED"
+    for name in ("form", "dag", "artifacts", "cancelled"):
+        assert (shots / f"{name}.png").stat().st_size > 10_000
+
+
+def test_batches_that_overlap_share_the_budget_of_the_host(
+    on: Host,
+    worker: "subprocess.Popen[str]",  # noqa: ARG001 it runs them
+    tmp_path: Path,
+) -> None:
+    """Two deployments, each with one run, and a budget that both of them would fill alone."""
+    entries = yaml.safe_load(BUNDLED.read_text())
+    entries["deployments"] = [{**entries["deployments"][0], "name": "second-batch", "schedules": []}]
+    (tmp_path / "prefect.yaml").write_text(yaml.safe_dump(entries))
+    assert on.cuzk("deploy", "--file", str(tmp_path / "prefect.yaml")).returncode == 0
+    runs = [on.start(name, circuit="merkle", count=8, concurrency=8, budget="96MiB")
+            for name in (NIGHTLY, "prove_batch/second-batch")]  # fmt: skip
+    (together, most) = (0, 0)
+
+    def over() -> bool:
+        nonlocal together, most
+        for path in on.home.glob("memory-*.json"):
+            book = json.loads(path.read_text())
+            shares = [account["share_bytes"] for account in book["accounts"].values()]
+            assert not any(shares) or sum(shares) <= book["total_bytes"] == 96 * 2**20
+            together, most = max(together, sum(share > 0 for share in shares)), max(most, sum(shares))
+        return {on.state(run) for run in runs} <= FINAL
+
+    assert eventually(over)
+    assert [on.state(run) for run in runs] == ["COMPLETED", "COMPLETED"]
+    assert together == 2
+    assert most > 48 * 2**20
+
+
+def test_a_killed_run_is_closed_with_its_tasks_and_the_next_has_its_turn(
+    on: Host, worker: "subprocess.Popen[str]"
+) -> None:
+    killed = on.start(NIGHTLY, **SMALL, count=5000)
+    assert eventually(lambda: len(task_runs(on.api_url, killed)) > 1)
+    queued = on.start(NIGHTLY, **SMALL, count=1)
+    assert eventually(lambda: on.run(queued)["state_name"] == "AwaitingConcurrencySlot")
+    (process,) = psutil.Process(worker.pid).children()
+    process.send_signal(signal.SIGKILL)
+    assert eventually(lambda: on.state(killed) == "CRASHED")
+    asyncio.run(close_now(on))
+    assert {task["state_type"] for task in task_runs(on.api_url, killed)} <= FINAL
+    assert eventually(lambda: on.state(queued) in FINAL)
+    assert on.state(queued) == "COMPLETED"
+
+
+async def close_now(on: Host) -> None:
+    """What the worker does after a while."""
+    with temporary_settings({PREFECT_API_URL: on.api_url}):
+        async with get_client() as client:
+            await close_tasks(client, ended_for=timedelta(0))
+
+
+def test_whoever_serves_is_told_to_end_and_its_run_ends_first(
+    on: Host, worker: "subprocess.Popen[str]"
+) -> None:
+    run = on.start(NIGHTLY, **SMALL, count=5000)
+    assert eventually(lambda: len(task_runs(on.api_url, run)) > 1)
+    worker.terminate()
+    assert worker.wait(timeout=120) == 0
+    assert on.state(run) in ("CANCELLED", "CRASHED")  # it is given seconds to say itself that it is cancelled
