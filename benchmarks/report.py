@@ -31,8 +31,9 @@ Where one run takes long there is only one. *cuzk, 64-bit* is cuzk with `CUZK_LA
   public signals take rows as well, so 2^20 constraints need a domain of 2^21.
 - **Processor time** is that of all threads together. What other programs on the machine do hardly changes it.
 - **On the GPU** data lies in the device's memory and times are by the wall, until the device has done
-  everything. Partitions have the proportions of a 32 GiB PoRep proof's (`benchmarks/circuits/shaped.py`), go
-  from the witness, a and b on the device to the proof, and each proof is verified.
+  everything; transforms sixteen in a row, all else one by one. Partitions have the proportions of a 32 GiB
+  PoRep proof's (`benchmarks/circuits/shaped.py`), go from the witness, a and b on the device to the proof,
+  and each proof is verified.
 - **Of the roofline** is the time that the work's field products would take, by formula, at the rate of
   products in registers, over the processor time, or the GPU's: the rest can be won without fewer or faster
   products.

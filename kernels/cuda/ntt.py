@@ -191,11 +191,14 @@ class Domain:
 def pass_shapes(log2_size: int) -> tuple[tuple[int, int, int, int], ...]:
     """(log2_size, first level, levels, log2 of columns) of each pass: whole rounds, as few as can be.
 
-    The first passes take more of them, since the last levels read the most roots.
+    The first passes take more of them, since the last levels read the most roots. If a round lacks levels, it
+    is one of the first pass, unless that has no other.
     """
     count = -(-log2_size // ROUND_LEVELS)
     passes = -(-log2_size // PASS_LEVELS)
-    ends = [min(log2_size, ROUND_LEVELS * -(-count * k // passes)) for k in range(passes + 1)]
+    rounds = [-(-count * k // passes) for k in range(1, passes + 1)]
+    lacking = ROUND_LEVELS * count - log2_size if rounds[0] > 1 else 0
+    ends = [0, *(min(log2_size, ROUND_LEVELS * done - lacking) for done in rounds)]
     log2_tile = min(TILE, 1 << log2_size).bit_length() - 1
     return tuple(
         (log2_size, low, high - low, min(log2_tile - (high - low), log2_size - high))

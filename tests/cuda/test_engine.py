@@ -265,7 +265,8 @@ def filled(gpu: Gpu) -> Iterator[None]:
     """Inside the block, the device has next to no memory left."""
     hoard = []
     with gpu._device.active():
-        for log2_bytes in range(40, 18, -1):
+        gpu._device.held_bytes()  # or what nobody uses any more would be given back inside the block
+        for log2_bytes in range(40, 15, -1):
             with suppress(Exception):
                 while True:
                     hoard.append(new_array((1 << log2_bytes,), np.uint8))
