@@ -11,8 +11,7 @@ from prefect.events.schemas.automations import AutomationCore, EventTrigger, Pos
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.types import SecretDict
 
-TAG = "cuzk"
-"""What the runs carry that are ours; those of others on the same server may have no heartbeat at all."""
+from flows.deployment_file import TAG
 
 DEAD_AFTER = timedelta(seconds=90)
 """Three heartbeats, so that a server that is started anew, or a machine that swaps, kills no run."""

@@ -12,6 +12,9 @@ from flows.errors import FlowError
 BUNDLED = Path(__file__).with_name("prefect.yaml")
 DIGEST_CHARACTERS = 12
 
+TAG = "cuzk"
+"""What the runs carry that are ours; those of others on the same server may have no heartbeat at all."""
+
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")

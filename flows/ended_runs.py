@@ -21,7 +21,7 @@ from prefect.exceptions import PrefectHTTPStatusError
 from prefect.states import Crashed
 from prefect.types._datetime import now
 
-from flows.automations import TAG
+from flows.deployment_file import TAG
 from flows.local_server import Say
 
 LOOK_EVERY_S = 15.0

@@ -62,7 +62,7 @@ def _run_batch(
             from prefect.exceptions import CancelledRun
             from prefect.settings import PREFECT_API_URL, temporary_settings
 
-            from flows.automations import TAG
+            from flows.deployment_file import TAG
             from flows.logs import quiet_terminal
             from flows.prove_batch import prove_batch
             from flows.recorded import all_sent

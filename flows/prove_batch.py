@@ -4,6 +4,7 @@ import asyncio
 import socket
 
 from prefect import State, flow, get_client, get_run_logger
+from prefect.context import TagsContext
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
 
@@ -33,7 +34,8 @@ async def prove_batch(parameters: BatchParameters) -> State[BatchSummary]:
     before it ends.
     """
     leave_out_good_ends()
-    with cancelled_by_signals():
+    # The run's tags are not for its tasks: of each that has one, the server is asked whether it may start.
+    with cancelled_by_signals(), TagsContext(current_tags=set()):
         try:
             async with cancelled_in_ui() as cancellation:
                 summary = await _prove(parameters)
