@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -34,6 +35,7 @@ def history(context: click.Context, config_path: Path | None, limit: int) -> Non
     A run whose process is gone is listed as interrupted. Times are shown in the local zone and kept as UTC.
     """
     look_for_no_garbage()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy multiplies no matrices here, so needs no pool
     context.obj = place_of(config_path)
     if context.invoked_subcommand is None:
         context.invoke(list_runs, limit=limit)
