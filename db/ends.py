@@ -6,19 +6,26 @@ gives files their names, whoever closes the run looks whether that one is there.
 
 from collections.abc import Iterable, Sequence
 
-from db.changes import Change, Insert, Update
+from db.changes import Change, Insert
 
-_ENDS = {"proof": {"ended_s", "proof_path"}, "run": {"ended_at"}}
+_ENDS = {"proof": ("ended_s", "proof_path"), "run": ("ended_at",)}
 _ABOVE_PROOFS = ("machine", "config", "run")
+_NEEDED = (*_ABOVE_PROOFS, "proof")
 
 
 def is_end(change: Change) -> bool:
     """Whether a proof or a run ends by it, or is about to."""
-    return isinstance(change, Update) and not _ENDS.get(change.table.name, set()).isdisjoint(change.values)
+    if isinstance(change, Insert):
+        return False
+    return any(name in change.values for name in _ENDS.get(change.table.name, ()))
 
 
-def with_their_rows(ends: Sequence[Change], waiting: Iterable[Change]) -> list[Change]:
-    """The ends, after those of the rows that wait to be inserted without which they cannot be told."""
+def needed_by_ends(changes: Iterable[Change]) -> list[Insert]:
+    """The rows among them without which an end cannot be told."""
+    return [each for each in changes if isinstance(each, Insert) and each.table.name in _NEEDED]
+
+
+def with_their_rows(ends: Sequence[Change], needed: Iterable[Insert]) -> list[Change]:
+    """The ends, after those rows that they need."""
     keys = {change.key for change in ends}
-    new = [change for change in waiting if isinstance(change, Insert)]
-    return [*(each for each in new if each.table.name in _ABOVE_PROOFS or each.key in keys), *ends]
+    return [*(each for each in needed if each.table.name in _ABOVE_PROOFS or each.key in keys), *ends]

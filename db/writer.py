@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from db.changes import AWAY, Change, Insert, Key, Update, insert_of, retried, table_of, write
 from db.connect import reason, remedy
-from db.ends import is_end, with_their_rows
+from db.ends import is_end, needed_by_ends, with_their_rows
 from db.errors import HistoryError
 from db.record import Record
 from db.spool import Spool
@@ -21,7 +21,7 @@ from db.spool import Spool
 _log = logging.getLogger("cuzk.history")
 
 _BATCH = 2_000
-_GATHER_S = 2.0  # how long a row waits for company
+_GATHER_S = 4.0  # how long a row waits for company
 _RETRY_WAITS_S = (0.1, 0.5, 2.0)
 _RETRY_FOR_S = 3.0  # a server that takes long to be found missing is not asked again
 _PROBE_S = 5.0  # between two looks whether a database that is away is back
@@ -51,6 +51,7 @@ class HistoryWriter:
         self._capacity = capacity
         self._pending: list[Change] = []
         self._batch: list[Change] = []
+        self._needed: list[Insert] = []  # of the batch and of what is pending, what ends need
         self._accepted = self._finished = self._wanted = 0  # changes taken in, dealt with, and flushed up to
         self._closed = False
         self._away: HistoryError | None = None
@@ -122,6 +123,7 @@ class HistoryWriter:
             taken = changes if len(changes) <= room else changes[:room]
             is_first = not self._pending
             self._pending += taken
+            self._needed += needed_by_ends(taken)
             self._accepted += len(taken)
             if len(changes) > room:
                 why = "the writer is closed" if self._closed else "rows come faster than they can be written"
@@ -134,7 +136,7 @@ class HistoryWriter:
         """A proof that has ended is in the history, even if the process is killed before the next commit."""
         if not (ends := [change for change in changes if is_end(change)]):
             return
-        noted = with_their_rows(ends, (*self._batch, *self._pending))
+        noted = with_their_rows(ends, self._needed)
         with suppress(OSError):  # then the next commit is soon enough
             self._spool.note([self._hide(change) for change in noted])
 
@@ -142,7 +144,7 @@ class HistoryWriter:
         while batch := self._next_batch():
             self._deliver([self._hide(change) for change in batch])
             with self._changed:
-                self._batch = []
+                self._batch, self._needed = [], needed_by_ends(self._pending)
                 self._finished += len(batch)
                 if not any(map(is_end, self._pending)):
                     self._spool.forget()

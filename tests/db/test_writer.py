@@ -143,6 +143,7 @@ def test_an_update_that_cannot_be_is_named(
 
 
 def test_a_database_that_comes_back_gets_every_row(file: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("db.writer._GATHER_S", 0.05)
     tried = threading.Event()
     monkeypatch.setattr("db.writer._RETRY_WAITS_S", (0.01,) * 1000)
     monkeypatch.setattr(
