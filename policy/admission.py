@@ -24,16 +24,17 @@ class Admission:
     """Admits whoever can start; afterwards nobody can, but for those whom a line holds back."""
 
     def __init__(self, work: Work, room: Room, sort_by_type: bool) -> None:
-        self._work = work
+        self._work, self._waiting, self._stages = work, work.waiting, work.stages
+        self._line, self._gathering = work.waiting.line, work.waiting.gathering
         self._room = room
         self._sort_by_type = sort_by_type
         self._in_vain: Search | None = None  # the last that was
 
     def admit_all(self, now_s: float) -> None:
         """And note what those wait for who are left: who may start and does not has no room."""
-        waiting, stages, room = self._work.waiting, self._work.stages, self._room
+        waiting, stages, room = self._waiting, self._stages, self._room
         room.wake_at_s = None
-        while waiting.line.blocks or waiting.gathering.blocks:
+        while self._line.blocks or self._gathering.blocks:
             hot, cold = stages.open_to()
             if not ((hot or cold) and self._admit_one(now_s, hot, cold)):
                 waiting.hot.turn(room.cause if hot else stages.why_not_hot(), now_s)
@@ -42,49 +43,37 @@ class Admission:
 
     def _admit_one(self, now_s: float, hot: bool, cold: bool) -> bool:
         """Of the hot, which get a slot, or of the cold, which load."""
-        room = self._room
+        room, line = self._room, self._line
         most_bytes = room.most_bytes(now_s, False)
-        if not (self._too_little(most_bytes, hot, cold) or self._again_in_vain(most_bytes, hot, cold)):
+        least_bytes = line.least_bytes(hot, cold, self._waiting.last_rank)
+        if most_bytes < least_bytes and not self._gathering.blocks:  # so a search would find nobody
+            room.wake_at_s = None
+            room.wanted(least_bytes)
+        elif not self._again_in_vain(most_bytes, hot, cold):
             room.wake_at_s = None
             if self._admit_first(now_s, most_bytes, hot, cold, forced=False):
                 return True
-            line, gathering = self._work.waiting.line, self._work.waiting.gathering
-            idle_changes = self._work.cache.changes
-            self._in_vain = Search(
-                line.changes, gathering.changes, idle_changes, most_bytes, hot, cold, room.wake_at_s
-            )
+            changes = line.changes, self._gathering.changes, self._work.cache.changes
+            self._in_vain = Search(*changes, most_bytes, hot, cold, room.wake_at_s)
         if not self._work.stalled():
             return False
         return self._admit_first(now_s, room.most_bytes(now_s, True), hot, cold, forced=True)
 
-    def _too_little(self, most_bytes: int, hot: bool, cold: bool) -> bool:
-        """Whether everybody needs more, so that there is nothing to search."""
-        waiting = self._work.waiting
-        if waiting.gathering.blocks:
-            return False
-        least_bytes = waiting.least_bytes(hot, cold)
-        if most_bytes >= least_bytes:
-            return False
-        self._room.wake_at_s = None
-        self._room.wanted(least_bytes)
-        return True
-
     def _again_in_vain(self, most_bytes: int, hot: bool, cold: bool) -> bool:
         """Whether what has changed since the last search cannot make its outcome another."""
-        work, room, last = self._work, self._room, self._in_vain
-        if last is None or work.waiting.line.changes != last.line_changes:
+        last = self._in_vain
+        if last is None or self._line.changes != last.line_changes:
             return False
-        gathering = work.waiting.gathering
-        if work.cache.changes != last.idle_changes or gathering.changes != last.gathering_changes:
+        if self._work.cache.changes != last.idle_changes or self._gathering.changes != last.gathering_changes:
             return False
         if most_bytes <= last.most_bytes and hot <= last.hot and cold <= last.cold:
-            room.wake_at_s = last.wake_at_s
+            self._room.wake_at_s = last.wake_at_s
             return True
         return False
 
     def _admit_first(self, now_s: float, most_bytes: int, hot: bool, cold: bool, forced: bool) -> bool:
         work, room = self._work, self._room
-        for group in work.waiting.fitting(most_bytes, hot, cold):
+        for group in self._waiting.fitting(most_bytes, hot, cold):
             evictions = room.evictions_for(group)
             if evictions is not None:
                 if evictions:
@@ -95,9 +84,9 @@ class Admission:
                 work.admit(group, now_s)
                 room.wake_at_s = None
                 return True
-        if cold and work.waiting.gathering.blocks and self._release_one(now_s, forced):
+        if cold and self._gathering.blocks and self._release_one(now_s, forced):
             return self._admit_first(now_s, most_bytes, hot, cold, forced)
-        room.wanted(work.waiting.least_bytes(hot, cold))
+        room.wanted(self._line.least_bytes(hot, cold, self._waiting.last_rank))
         return False
 
     def _instead_of(self, group: Group, evictions: list[CachedEntry], hot: bool, cold: bool) -> Group | None:
@@ -105,7 +94,7 @@ class Admission:
         wanted = self._work.circuits.wanted
         if not self._sort_by_type or not any(wanted(cached.entry.key) for cached in evictions):
             return None
-        for other in self._work.waiting.fitting(self._room.free_bytes(), hot, cold):
+        for other in self._waiting.fitting(self._room.free_bytes(), hot, cold):
             return other if other.priority == group.priority else None
         return None
 
@@ -114,10 +103,10 @@ class Admission:
 
         Whether it fits is asked of the whole budget: a greater share is asked for those in the line only.
         """
-        waiting, room = self._work.waiting, self._room
+        waiting, room = self._waiting, self._room
         most_bytes = room.unshared_bytes(forced)
-        for group in waiting.gathering.fitting(most_bytes, False, True, waiting.last_rank):
-            if not forced or room.evictions_for(group) is not None or not waiting.line.blocks:
+        for group in self._gathering.fitting(most_bytes, False, True, waiting.last_rank):
+            if not forced or room.evictions_for(group) is not None or not self._line.blocks:
                 waiting.release(group, now_s)
                 return True
         return False

@@ -36,11 +36,11 @@ class RoomInBytes:
         return budget_refusal(circuit, working_bytes, self._total_bytes)
 
     def most_bytes(self, now_s: float, forced: bool) -> int:
+        cache = self._cache
         self._forced, self._now_s = forced, now_s
-        if self._cache.next_old_s <= now_s:
-            self._cache.grow_old(now_s)
-        evictable_bytes = self._cache.idle_bytes if forced else self._cache.old_bytes
-        return evictable_bytes + self._budget.free_bytes
+        if cache.next_old_s <= now_s:
+            cache.grow_old(now_s)
+        return self._budget.free_bytes + (cache.idle_bytes if forced else cache.old_bytes)
 
     def free_bytes(self) -> int:
         return self._budget.free_bytes
@@ -50,8 +50,9 @@ class RoomInBytes:
         return self._total_bytes - self._budget.reserved_bytes + idle_bytes
 
     def wanted(self, least_bytes: int) -> None:
-        if self._cache.young and least_bytes <= self._budget.free_bytes + self._cache.idle_bytes:
-            self._ask_to_wake(self._cache.next_old_s)
+        cache = self._cache
+        if cache.young and least_bytes <= self._budget.free_bytes + cache.idle_bytes:
+            self._ask_to_wake(cache.next_old_s)
 
     def evictions_for(self, group: Group) -> list[CachedEntry] | None:
         lacking_bytes = group.needed_bytes - self._budget.free_bytes

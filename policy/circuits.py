@@ -1,6 +1,6 @@
 """The circuits of unfinished jobs: what a partition of each needs now, and who waits for which entry."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -13,41 +13,29 @@ if TYPE_CHECKING:
     from policy.group import Group
 
 Rank = tuple[float, int]
+Affected = Collection["CircuitRecord"]
 
 
 class CircuitRecord:
     """A circuit, what its partitions are expected to take, and what is missing of its entries."""
 
-    __slots__ = ("circuit", "entries_bytes", "estimate", "groups", "hot", "jobs", "keys", "missing_bytes")
+    __slots__ = ("absent", "circuit", "entries_bytes", "estimate", "groups", "jobs", "keys", "missing_bytes")
 
-    def __init__(self, circuit: Circuit, estimate: Estimate) -> None:
+    def __init__(self, circuit: Circuit, estimate: Estimate, cache: EntryCache) -> None:
         self.circuit = circuit
         self.estimate = estimate
         self.keys = frozenset([entry.key for entry in circuit.entries])
         self.entries_bytes = circuit.entries_bytes
         self.jobs = 0
         self.groups: dict[Priority, Group] = {}  # of jobs that wait for admission
-        # As of the last change while work of it waited for admission:
-        self.missing_bytes = 0  # entries neither in memory nor being loaded
-        self.hot = False  # no entry is missing or being loaded
+        cached = [cache.find(entry.key) for entry in circuit.entries]
+        self.absent = sum(each is None or each.loading for each in cached)  # entries not in memory
+        self.missing_bytes = sum(  # of those that are not being loaded either
+            entry.size_bytes for entry, each in zip(circuit.entries, cached, strict=True) if each is None
+        )
 
     def size_of(self, key: str) -> int:
         return next(entry.size_bytes for entry in self.circuit.entries if entry.key == key)
-
-    def look_up(self, cache: EntryCache) -> bool:
-        """Take over which entries are in memory; whether that makes a difference to those that wait."""
-        missing_bytes, hot = 0, True
-        find = cache.find
-        for entry in self.circuit.entries:
-            cached = find(entry.key)
-            if cached is None:
-                missing_bytes += entry.size_bytes
-                hot = False
-            elif cached.loading:
-                hot = False
-        differs = missing_bytes != self.missing_bytes or hot is not self.hot
-        self.missing_bytes, self.hot = missing_bytes, hot
-        return differs
 
 
 class Circuits:
@@ -91,7 +79,8 @@ class Circuits:
         """A job of the circuit begins: until it ends the sizes of its entries stand."""
         record = self._records.get(circuit)
         if record is None:
-            record = self._records[circuit] = CircuitRecord(circuit, self._estimates(circuit))
+            estimate = self._estimates(circuit)
+            record = self._records[circuit] = CircuitRecord(circuit, estimate, self._cache)
             for entry in circuit.entries:
                 self._by_entry.setdefault(entry.key, {})[record] = None
             if circuit.device_entry is not None:
@@ -119,19 +108,32 @@ class Circuits:
             for circuit, estimate in chain(own, self._estimates):
                 estimate.fit(max(sizes) - circuit.device_entry_bytes)
 
-    def affected_by(self, keys: Iterable[str]) -> list[CircuitRecord]:
-        """The records with work that waits whose need changed as these entries came or went, up to date."""
-        cache, by_entry = self._cache, self._by_entry
-        affected: list[CircuitRecord] = []
-        for key in keys:
-            for record in by_entry.get(key, ()):
-                if record.groups and record.look_up(cache):  # the second time it makes no difference
-                    affected.append(record)
-        return affected
+    def evicted(self, entries: Iterable[Entry]) -> Affected:
+        """The records with work that waits to which it makes a difference."""
+        return self._changed(entries, missing=1, absent=1)
 
-    def wait(self, record: CircuitRecord) -> None:
-        """Work of the circuit begins to wait."""
-        record.look_up(self._cache)
+    def loading(self, entries: Iterable[Entry]) -> Affected:
+        """Their loads begin; of what `evicted` returns."""
+        return self._changed(entries, missing=-1, absent=0)
+
+    def loaded(self, entry: Entry) -> Affected:
+        return self._changed((entry,), missing=0, absent=-1)
+
+    def load_failed(self, entry: Entry) -> Affected:
+        return self._changed((entry,), missing=1, absent=0)
+
+    def _changed(self, entries: Iterable[Entry], missing: int, absent: int) -> Affected:
+        by_entry = self._by_entry
+        affected: dict[CircuitRecord, None] = {}
+        for entry in entries:
+            missing_bytes = missing * entry.size_bytes
+            for record in by_entry.get(entry.key, ()):
+                was_absent = record.absent
+                record.missing_bytes += missing_bytes
+                record.absent = now_absent = was_absent + absent
+                if record.groups and (missing_bytes or not was_absent or not now_absent):
+                    affected[record] = None
+        return affected
 
     def wanted_before(self, key: str, rank: Rank) -> bool:
         """Whether work that ranks before waits for admission and needs the entry."""

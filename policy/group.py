@@ -45,7 +45,8 @@ class Group:
     def look_up(self) -> None:
         """Take over what a partition needs now; of one in a line, that line asks."""
         circuit = self.circuit
-        self.needed_bytes, self.hot = circuit.estimate.working_bytes + circuit.missing_bytes, circuit.hot
+        self.needed_bytes = circuit.estimate.working_bytes + circuit.missing_bytes
+        self.hot = not circuit.absent
 
     def renew(self) -> None:
         """Another job has become the first: the group takes its turn."""

@@ -7,7 +7,7 @@ least of all blocks, so that where nothing fits nothing is searched.
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from policy.circuits import Rank
 from policy.model import Priority
@@ -40,6 +40,15 @@ class Block:
         self.least_hot_bytes, self.least_cold_bytes, self.outdated = hot_bytes, cold_bytes, False
 
 
+class Before(NamedTuple):
+    """What the blocks up to the one with `last` need at least, as of so many changes of the line."""
+
+    last: Rank | None
+    changes: int
+    least_hot_bytes: int
+    least_cold_bytes: int
+
+
 class Line:
     """All groups that wait, by `Group.place`, which must not change while a group is in the line."""
 
@@ -48,6 +57,7 @@ class Line:
         self.changes = 0  # of who stands in it, what they need, and who may start
         self._least_hot_bytes = self._least_cold_bytes = NEVER
         self._outdated = False
+        self._before = Before(None, 0, NEVER, NEVER)
 
     def __iter__(self) -> Iterator["Group"]:
         for block in self.blocks:
@@ -119,11 +129,14 @@ class Line:
     def least_bytes(self, hot: bool, cold: bool, last: Rank | None) -> int:
         """Hot or cold groups, or both, need so much at least, but for those in blocks beyond `last`."""
         if last is not None:
-            hot_bytes, cold_bytes = self._least(last)
-        elif self._outdated:
-            hot_bytes, cold_bytes = self._least_hot_bytes, self._least_cold_bytes = self._least(None)
-            self._outdated = False
+            before = self._before
+            if before.last is not last or before.changes != self.changes:
+                before = self._before = Before(last, self.changes, *self._least(last))
+            hot_bytes, cold_bytes = before.least_hot_bytes, before.least_cold_bytes
         else:
+            if self._outdated:
+                self._least_hot_bytes, self._least_cold_bytes = self._least(None)
+                self._outdated = False
             hot_bytes, cold_bytes = self._least_hot_bytes, self._least_cold_bytes
         if not (hot and cold):
             return hot_bytes if hot else cold_bytes if cold else NEVER

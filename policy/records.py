@@ -81,9 +81,6 @@ class JobRecord:
             return False
         return self.next_index <= index < self.job.partitions or index in self.again
 
-    def next_waiting(self) -> int:
-        return self.again[0] if self.again else self.next_index
-
     def take_next(self) -> int:
         if self.again:
             return self.again.pop(0)

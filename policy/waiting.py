@@ -19,11 +19,11 @@ critical or due at a time does not gather.
 
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import inf
 from operator import attrgetter
 
-from policy.circuits import CircuitRecord, Circuits, Rank
+from policy.circuits import Affected, CircuitRecord, Rank
 from policy.group import Group
 from policy.line import Line
 from policy.model import Limits, Priority
@@ -37,11 +37,10 @@ _rank = attrgetter("rank")  # of a group
 class WaitingRoom:
     """All groups: those in the line, and those that gather."""
 
-    def __init__(self, limits: Limits, circuits: Circuits) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._overtake_limit = limits.overtake_limit
         self._batch_size = limits.max_batch_size
         self._batch_wait_s = limits.max_batch_wait_s
-        self._circuits = circuits
         self.line = Line()
         self.gathering = Line()
         self._holders: list[Group] = []  # of the line, by rank
@@ -61,10 +60,6 @@ class WaitingRoom:
     def fitting(self, most_bytes: int, hot: bool, cold: bool) -> Iterator[Group]:
         """The groups that need at most so much and may be admitted now if there is room, in turn."""
         return self.line.fitting(most_bytes, hot, cold, self.last_rank)
-
-    def least_bytes(self, hot: bool, cold: bool) -> int:
-        """Nobody needs less who may be admitted now if there is room."""
-        return self.line.least_bytes(hot, cold, self.last_rank)
 
     def add(self, record: JobRecord, now_s: float) -> bool:
         """The job waits; whether a group has come into being by it, or into the line."""
@@ -118,12 +113,10 @@ class WaitingRoom:
             else:
                 self.release(group, now_s)
 
-    def entries_changed(self, keys: Iterable[str], now_s: float) -> bool:
-        """The entries came, were loaded, or went; whether that makes a difference to any that wait."""
-        affected = self._circuits.affected_by(keys)
+    def entries_changed(self, affected: Affected, now_s: float) -> None:
+        """Entries of the circuits came, were loaded, or went."""
         for circuit in affected:
             self.needs_changed(circuit, now_s)
-        return bool(affected)
 
     def next_gathered_s(self) -> float:
         """When the next group has gathered for long enough; never, if none gathers."""
@@ -175,7 +168,6 @@ class WaitingRoom:
 
     def _new_group(self, record: JobRecord, now_s: float) -> Group:
         circuit = record.circuit
-        self._circuits.wait(circuit)
         waited = GroupWaited(self._clock(circuit), now_s)
         group = circuit.groups[record.job.priority] = Group(record, self._batch_size, waited)
         return group
@@ -185,7 +177,7 @@ class WaitingRoom:
         return self._batch_size > 1 and bool(group.circuit.missing_bytes) and not urgent
 
     def _clock(self, circuit: CircuitRecord) -> WaitClock:
-        return self.hot if circuit.hot else self.cold
+        return self.cold if circuit.absent else self.hot
 
     def _insert(self, group: Group, now_s: float) -> None:
         group.look_up()

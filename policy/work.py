@@ -22,7 +22,7 @@ class Work:
         self.cache = EntryCache(budget, limits.eviction_min_idle_s)
         self.stages = Stages(limits)
         self.circuits = Circuits(self.cache, self.stages.devices)
-        self.waiting = WaitingRoom(limits, self.circuits)
+        self.waiting = WaitingRoom(limits)
         self.jobs: dict[str, JobRecord] = {}
         self.closed: dict[str, JobRecord] = {}  # those that ended with the last event
         self.decisions: list[Decision] = []
@@ -70,29 +70,30 @@ class Work:
         return self.waiting.add(record, now_s)
 
     def evict(self, evictions: list[CachedEntry], now_s: float) -> None:
+        entries = [cached.entry for cached in evictions]
         for cached in evictions:
             self.cache.evict(cached)
-            self.decisions.append(Evict(cached.entry))
-        self.waiting.entries_changed([cached.entry.key for cached in evictions], now_s)
+        self.decisions += map(Evict, entries)
+        self.waiting.entries_changed(self.circuits.evicted(entries), now_s)
 
     def admit(self, group: Group, now_s: float) -> None:
         """The next partition of the group's first job gets its working set and all its entries, at once."""
         job = group.head
-        index = job.next_waiting()
+        index = job.take_next()
         reserved_bytes = job.circuit.estimate.working_bytes
         waited = job.waited(index, group.waited.mark(now_s))
         record = PartitionRecord(job, index, self.budget.reserve(reserved_bytes), waited)
         record.entries, to_load = self.cache.acquire(job.job.circuit, now_s)
         if not job.started:
             job.started_s = now_s
-        job.live[job.take_next()] = record
+        job.live[index] = record
         self.holding += 1
         self.waiting.took(group, now_s)
         record.order = (job.place, index)  # the job's place is what it stays from now on
         self.decisions.append(Admit(record.id, reserved_bytes))
         if to_load:
-            self.waiting.entries_changed([entry.key for entry in to_load], now_s)
-            self.decisions += [Load(entry) for entry in to_load]
+            self.waiting.entries_changed(self.circuits.loading(to_load), now_s)
+            self.decisions += map(Load, to_load)
         for cached in record.entries:
             if cached.loading:
                 record.loads_left += 1
@@ -104,7 +105,9 @@ class Work:
         """Whether more is possible by it: memory came free, or all is there that somebody waits for."""
         reserved_bytes = cached.size_bytes
         self.cache.loaded(cached, reserved_bytes if size_bytes is None else size_bytes, now_s)
-        more = self.waiting.entries_changed((cached.entry.key,), now_s)
+        affected = self.circuits.loaded(cached.entry)
+        more = bool(affected)
+        self.waiting.entries_changed(affected, now_s)
         for record in self._waiters(cached):
             record.loads_left -= 1
             if not record.loads_left:
@@ -118,7 +121,7 @@ class Work:
         for record in waiters:
             self.end(record, Failed, now_s)
         self.cache.load_failed(cached)
-        self.waiting.entries_changed([cached.entry.key], now_s)
+        self.waiting.entries_changed(self.circuits.load_failed(cached.entry), now_s)
         for job in {record.id.job_id: record.job for record in waiters}.values():
             self.fail(job, f"{cached.entry.key} could not be loaded: {why}", now_s)
 
