@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.in_flight import InFlight
 from groth16 import device_sizes
 from groth16.zkey import KeyHeader
-from policy import Device, DeviceLost, Limits
+from policy import Device, Limits
 
 if TYPE_CHECKING:
     from engine.gpu import Gpu
@@ -90,17 +90,17 @@ class ProvingDevice:
 class Devices:
     """The policy's devices by name. Raises EngineError for a GPU that cannot be used.
 
-    tell: takes the policy's event of a lost GPU, where another is left.
+    tell: takes the name of a lost GPU, where another is left.
     """
 
-    def __init__(self, limits: Limits, tell: Callable[[DeviceLost], None] = lambda _: None) -> None:
+    def __init__(self, limits: Limits, tell: Callable[[str], None] = lambda _: None) -> None:
         self._tell = tell
         self._devices = {device.name: ProvingDevice(device, self._lost) for device in limits.devices}
 
     def _lost(self, name: str) -> bool:
         others = any(device.has_gpu for device in self._devices.values())
         if others:
-            self._tell(DeviceLost(name))
+            self._tell(name)
         return others
 
     def __getitem__(self, name: str) -> ProvingDevice:

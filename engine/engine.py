@@ -23,7 +23,7 @@ from engine.pools import Pools
 from engine.proofs import Progress, ProofRequest, ProofResult, Stage, StageSummary
 from engine.recorder import NoWriter, Recorder, RunLabels, Writer
 from engine.watchdog import Watchdog
-from policy import BudgetPolicy, Cancel, Job, Limits, PartitionId, Policy
+from policy import BudgetPolicy, Cancel, DeviceLost, Job, Limits, PartitionId, Policy
 
 log = logging.getLogger("cuzk.engine")
 
@@ -71,7 +71,7 @@ class Engine:
     def _start(self) -> None:
         give_back_freed_memory()
         start_s = asyncio.get_running_loop().time()
-        devices = Devices(self._limits, lambda event: self._executor.dispatcher.send(event))
+        devices = Devices(self._limits, lambda name: self._executor.dispatcher.send(DeviceLost(name)))
         if self._ledger is not None:
             self._ledger.join()
         self._pools = Pools(self._config, self._limits)
