@@ -30,7 +30,7 @@ def test_an_empty_choice_of_kernels_is_none(cuzk: Cuzk) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["prvoe"], "did you mean 'prove'"),
+        (["prvoe"], "'prove'"),  # and perhaps 'serve'
         (["bench", "batch", "--proof-type", "merkle"], "'--type'"),
         (["bench", "batch", "--conurrency", "2"], "'--concurrency'"),
         (["bench", "batch", "-t", "merkle", "--resume", "01"], "--type is that of the run"),

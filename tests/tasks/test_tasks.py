@@ -1,9 +1,8 @@
 """Each task waits for its own stage, keeps nothing of it, and lets errors through."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,17 +10,19 @@ from prefect import Task
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import disable_run_logger
 
-import engine
-from engine import ProofFailed, ProofResult, StageSummary
+from engine import ProofCancelled, ProofFailed, StageSummary
+from tasks.admit import admit
 from tasks.follow import Ended, started
 from tasks.key import Key
 from tasks.load import load
 from tasks.prove import prove
+from tasks.source import source
 from tasks.synthesize import synthesize
-from tasks.verify import assemble, verify
+from tasks.verify import verify
 
 KEY = Key("proof-id", "merkle #2 [3/3]", 2)
-TASKS = {"load": load, "synthesize": synthesize, "prove": prove, "verify": verify, "assemble": assemble}
+STAGES = {"load": load, "synthesize": synthesize, "prove": prove, "verify": verify}
+TASKS = {"admit": admit, **STAGES}
 SUMMARY = StageSummary(1.5, "domain 4")
 
 
@@ -31,7 +32,7 @@ class Engine:
 
     asked: list[tuple[object, ...]] = field(default_factory=list)
     shown: list[tuple[object, ...]] = field(default_factory=list)
-    error: ProofFailed | None = None
+    error: Exception | None = None
 
     async def wait_finished(self, proof_id: str, stage: str, partition: int) -> StageSummary:
         self.asked.append((proof_id, stage, partition))
@@ -42,18 +43,27 @@ class Engine:
     def shown_by(self, *shown: object) -> None:
         self.shown.append(shown)
 
-    async def result(self, proof_id: str) -> ProofResult:
-        self.asked.append((proof_id,))
+    def has_started(self, _proof_id: str, stage: str, _partition: int) -> bool:
+        return self.error is None and stage == "load"
+
+    async def wait_started(self, proof_id: str, stage: str, partition: int) -> None:
+        self.asked.append((proof_id, stage, partition))
         if self.error is not None:
             raise self.error
-        return ProofResult(proof_id, "merkle #2", (Path("proof.json"),), (Path("public.json"),), {})
+
+    def waited_s(self, _proof_id: str, _partition: int) -> float:
+        return 0.5
+
+    def explain(self, proof_id: str, partition: int) -> str:
+        return f"{proof_id}[{partition}] waits for memory"
 
 
 @pytest.fixture
-def current(monkeypatch: pytest.MonkeyPatch) -> Engine:
+def current() -> Iterator[Engine]:
     running = Engine()
-    monkeypatch.setattr(engine, "current", lambda: running)
-    return running
+    before = source.set(running)  # type: ignore[arg-type]
+    yield running
+    source.reset(before)
 
 
 def run(function: Callable[[Key], Coroutine[Any, Any, Any]]) -> Any:
@@ -77,9 +87,9 @@ def test_a_task_run_is_named_to_the_history(current: Engine, monkeypatch: pytest
     assert current.shown == [("proof-id", "prove", 2, "task-run")]
 
 
-def test_assembling_waits_for_the_whole_proof(current: Engine) -> None:
-    assert run(assemble.fn) is None
-    assert current.asked == [("proof-id",)]
+def test_who_was_admitted_before_does_not_wait(current: Engine) -> None:
+    assert isinstance(run(admit.fn), Ended)
+    assert current.asked == []
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -87,6 +97,14 @@ def test_a_failure_is_the_task_s(task: Task[..., Any], current: Engine) -> None:
     current.error = ProofFailed("merkle #2: no")
     with pytest.raises(ProofFailed, match="merkle #2: no"):
         run(task.fn)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_a_cancelled_proof_s_task_is_cancelled(task: Task[..., Any], current: Engine) -> None:
+    current.error = ProofCancelled("merkle #2: cancelled")
+    state = run(task.fn)
+    assert state.is_cancelled()
+    assert state.message == "merkle #2: cancelled"
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
