@@ -83,17 +83,11 @@ class DevicePool:
     """
 
     def __init__(self, devices: tuple[Device, ...]) -> None:
-        self._devices = {device.name: DeviceWorkers(device) for device in devices}
-        self._all = list(self._devices.values())
+        self.by_name = {device.name: DeviceWorkers(device) for device in devices}
+        self._all = list(self.by_name.values())
         self.idle_workers = sum(device.workers for device in devices)
         self.left = devices  # those that are not lost
         self.lost: tuple[str, ...] = ()
-
-    def __getitem__(self, name: str) -> DeviceWorkers:
-        return self._devices[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._devices
 
     def find(self, key: str) -> Iterator[CachedEntry]:
         """The entry of this key on each device that holds it."""
@@ -128,7 +122,7 @@ class DevicePool:
         self.idle_workers += not workers.is_lost
 
     def lose(self, name: str) -> None:
-        workers = self._devices[name]
+        workers = self.by_name[name]
         self.idle_workers -= workers.idle
         workers.lose()
         self.left = tuple([device for device in self.left if device.name != name])

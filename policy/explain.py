@@ -9,7 +9,7 @@ from policy.model import Circuit, Limits, PartitionId
 from policy.protocol import WaitCause, WantedShare
 from policy.records import JobRecord, PartitionRecord
 from policy.room import Room
-from policy.states import PartitionState
+from policy.states import LOADING, READY, SYNTHESIZED, WAITING, PartitionState
 from policy.wording import bytes_text, count_text
 from policy.work import Work
 
@@ -57,33 +57,37 @@ class Queries:
         return None
 
     def device_reserved_bytes(self, device: str) -> int:
-        return self._work.stages.devices[device].memory.reserved_bytes
+        return self._work.stages.devices.by_name[device].memory.reserved_bytes
 
     def state(self, partition: PartitionId) -> PartitionState:
         return self._job(partition).state(partition.index)
 
     def reserved_bytes_of(self, partition: PartitionId) -> int:
-        self.state(partition)
-        record = self._job(partition).live.get(partition.index)
-        return record.reservation.size_bytes if record and record.reservation else 0
+        job = self._job(partition)
+        record = job.live.get(partition.index)
+        if record is None:
+            job.state(partition.index)  # a KeyError where there is no such partition
+            return 0
+        return 0 if record.reservation is None else record.reservation.size_bytes
 
     def partitions(self) -> list[PartitionId]:
         return [record.id for job in self._work.jobs.values() for record in job.live.values()]
 
     def wait_cause(self, partition: PartitionId) -> WaitCause | None:
-        job, state = self._job(partition), self.state(partition)
-        if state is PartitionState.WAITING:
-            return job.circuit.groups[job.job.priority].waited.clock.cause
+        job = self._job(partition)
         record = job.live.get(partition.index)
-        clock = record.waited.clock if record is not None else None
-        return clock.cause if clock is not None else None
+        if record is not None:
+            return None if record.waited.clock is None else record.waited.clock.cause
+        if job.state(partition.index) is WAITING:
+            return job.circuit.groups[job.job.priority].waited.clock.cause
+        return None
 
     def waits(self, partition: PartitionId) -> dict[WaitCause, float]:
         job = self._work.closed.get(partition.job_id) or self._job(partition)
         state, record = job.state(partition.index), job.live.get(partition.index)
         if record is not None:
             return dict(record.waited.read(self._now_s))
-        if state is PartitionState.WAITING:
+        if state is WAITING:
             left = job.circuit.groups[job.job.priority].waited.mark(self._now_s)
             return dict(job.waited(partition.index, left).read(self._now_s))
         if job.left is None or partition.index in job.past:
@@ -105,14 +109,15 @@ class Queries:
             raise KeyError(partition) from None
 
     def _account(self, partition: PartitionId) -> str:
-        job, state = self._job(partition), self.state(partition)
-        if state is PartitionState.WAITING:
+        job = self._job(partition)
+        state = job.state(partition.index)
+        if state is WAITING:
             return f"waits for {self._why_waiting(job)}{self._after_others(job, partition)}"
-        if state is PartitionState.LOADING:
+        if state is LOADING:
             return f"waits for {self._loads_of(job.live[partition.index])} to load"
-        if state is PartitionState.READY:
+        if state is READY:
             return f"waits for {self._gate(self.wait_cause(partition))}"
-        if state is PartitionState.SYNTHESIZED:
+        if state is SYNTHESIZED:
             return f"waits for a device: {self._device_text(job)}"
         return f"is {state.value}"
 

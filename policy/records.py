@@ -88,10 +88,11 @@ class JobRecord:
         return self.next_index - 1
 
     def state(self, index: int) -> PartitionState:
+        record = self.live.get(index)
+        if record is not None:
+            return record.state
         if not 0 <= index < self.job.partitions:
             raise KeyError(PartitionId(self.job.id, index))
-        if index in self.live:
-            return self.live[index].state
         waiting = WAITING if self.why is None else CANCELLED
         return self.ended.get(index, waiting)
 

@@ -154,7 +154,7 @@ class Scheduler(Queries):
 
     def _device_lost(self, event: DeviceLost, now_s: float) -> None:
         devices = self._work.stages.devices
-        if event.device not in devices or devices[event.device].is_lost:
+        if event.device not in devices.by_name or devices.by_name[event.device].is_lost:
             left = " or ".join([device.name for device in devices.left]) or "nothing"
             raise ProtocolError(f"DeviceLost of {event.device}, expected {left}")
         devices.lose(event.device)

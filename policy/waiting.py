@@ -44,14 +44,10 @@ class WaitingRoom:
         self.line = Line()
         self.gathering = Line()
         self._holders: list[Group] = []  # of the line, by rank
+        self.last_rank: Rank | None = None  # nothing that ranks after it may be admitted; None: everybody may
         self._gatherers: OrderedDict[Group, None] = OrderedDict()  # the first to have begun first
         self.hot, self.cold = WaitClock(), WaitClock()
         self._batch = WaitClock(WaitCause.BATCH)
-
-    @property
-    def last_rank(self) -> Rank | None:
-        """Nothing that ranks after this may be admitted; None if everybody may."""
-        return self._holders[0].rank if self._holders else None
 
     @property
     def holder(self) -> Group | None:
@@ -189,10 +185,12 @@ class WaitingRoom:
     def _hold(self, group: Group) -> None:
         assert group.overtaken == self._overtake_limit, f"{group.head.job.id} held the line"
         insort(self._holders, group, key=_rank)
+        self.last_rank = self._holders[0].rank
 
     def _hold_no_longer(self, group: Group) -> None:
         self.line.changes += 1
         del self._holders[bisect_left(self._holders, group.rank, key=_rank)]
+        self.last_rank = self._holders[0].rank if self._holders else None
 
     def _take_out(self, group: Group) -> None:
         """Out of the line, or out of those that gather."""

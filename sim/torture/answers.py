@@ -10,7 +10,6 @@ from sim.torture.on_devices import Stored
 from sim.torture.room import (
     Idle,
     bytes_open,
-    candidates,
     lookahead_open,
     needed_bytes,
     spared,
@@ -32,7 +31,8 @@ class Before:
 def refused_only_if_impossible(books: Books, event: Submit, decisions: list[Decision]) -> None:
     """Rule 2."""
     circuit = event.job.circuit
-    impossible = books.never_fits(circuit) or books.is_replaced(circuit) or books.never_proves(circuit)
+    never_fits = books.never_fits(books.expected(circuit))
+    impossible = never_fits or books.is_replaced(circuit) or books.never_proves(circuit)
     refused = any(type(decision) is Reject for decision in decisions)
     expect(2, refused == impossible, "job %s: rejected %s, impossible %s", event.job.id, refused, impossible)
 
@@ -63,13 +63,15 @@ def in_turn(
     ahead_bytes = books.ahead_bytes - sum([held.host_bytes for held in proving])
     if not bytes_open(books, ahead_bytes, books.ahead_count - proves - stops, books.idle_workers - proves):
         expect(7, False, "%s was admitted beyond the lookahead", admit.partition)
-    circuit, free_bytes = first.group.circuit, books.limit_bytes - books.host_bytes
-    as_it_is = needed_bytes(books, circuit) <= free_bytes
-    for group in candidates(books):
+    free_bytes = books.limit_bytes - books.host_bytes
+    as_it_is = needed_bytes(books, first.group.expected) <= free_bytes
+    last = books.line.last_rank()
+    for group in books.line.groups:
         head = group.head
-        if head is first or not (synthesizes if books.in_memory(group.circuit) else loads):
+        may_start = synthesizes if books.in_memory(group.expected) else loads
+        if head is first or head.rank > last or not may_start:
             continue
-        if books.limits.sort_by_type and as_it_is and needed_bytes(books, group.circuit) > free_bytes:
+        if books.limits.sort_by_type and as_it_is and needed_bytes(books, group.expected) > free_bytes:
             continue
         if head.place < first.place and not books.line.may_gather(group, books.now_s):
             expect(5, not has_room(books, group, idle), "%s was passed for %s", head.job.id, first.job.id)
@@ -90,7 +92,7 @@ def evictions_justified(books: Books, before: Before, admitted: list[Held]) -> N
 
 
 def _not_what_goes_first(books: Books, evicted: list[Stored], admitted: Held) -> None:
-    stay = spared(books, admitted.circuit, admitted.rank, Idle.OLD)
+    stay = spared(books, admitted.expected, admitted.rank, Idle.OLD)
     for stored in evicted:
         key = stored.entry.key
         expect(4, key not in stay, "entry %s was evicted, and work before %s needs it", key, admitted.id)
@@ -106,7 +108,7 @@ def _oldest_first(books: Books, before: Before, admitted: Held) -> None:
     """Without the most recently used of the evicted, even all older ones would not have done."""
     youngest_s = max([stored.idle_since_s for stored in before.evicted])
     idle = Idle.FORCED if before.forced else Idle.OLD
-    stay = spared(books, admitted.circuit, admitted.rank, idle)
+    stay = spared(books, admitted.expected, admitted.rank, idle)
     older_bytes = sum(
         [
             stored.size_bytes

@@ -67,13 +67,14 @@ class Books(Happenings):
             expect(4, False, "entry %s was evicted while %s", decision.entry.key, state)
             return
         del self.stored[decision.entry.key]
+        self.changes += 1
         self.idle_bytes -= stored.size_bytes
         self.host_bytes -= stored.size_bytes
 
     def _admit(self, decision: Admit) -> None:
         partition = decision.partition
         running = self.jobs[partition.job_id]
-        expected = self.expected(running.job.circuit)
+        expected = running.expected
         expect(3, decision.reserved_bytes == expected.working_bytes, "%s reserves other bytes", partition)
         if running.started_s is None:
             running.started_s = self.now_s
@@ -81,6 +82,7 @@ class Books(Happenings):
         held = Held(running, partition, decision.reserved_bytes, expected.phase1_bytes, waiting)
         self.partitions[partition] = running.live[partition] = self.admitted[partition] = held
         self.holding += 1
+        self.ahead_bytes += decision.reserved_bytes
         self._take_bytes(decision.reserved_bytes)
 
     def use_entries(self, admitted: Iterable[Held]) -> None:
@@ -100,11 +102,12 @@ class Books(Happenings):
         expect(3, entry.key not in self.stored, "entry %s was loaded twice", entry.key)
         self.stored[entry.key] = Stored(entry, loading=True)
         self.loading += 1
+        self.changes += 1
         self._take_bytes(entry.size_bytes)
 
     def _synthesize(self, decision: Synthesize) -> None:
         held = self.partitions[decision.partition]
-        ready = held.at == "admitted" and self.in_memory(held.circuit)
+        ready = held.at == "admitted" and self.in_memory(held.expected)
         expect(3, ready, "%s synthesizes without its entries, or twice", held.id)
         held.at = "synthesizing"
         del self.admitted[held.id]
@@ -120,7 +123,7 @@ class Books(Happenings):
             expect(7, False, "%s proves, and does not wait for a device", decision.partition)
             return
         device = self.devices[decision.device]
-        held.device_bytes = self.expected(held.circuit).device_bytes
+        held.device_bytes = held.expected.device_bytes
         expect(1, device.idle_workers > 0, "device %s has no worker for %s", decision.device, held.id)
         if self._before_proof or held.circuit.device_entry is not None:
             well_chosen(self.devices.values(), device, held.circuit, held.device_bytes)
@@ -132,6 +135,7 @@ class Books(Happenings):
             expect(1, False, "device %s has no room for %s", decision.device, held.id)
         held.at = "proving"
         held.device = device
+        self.ahead_bytes -= held.host_bytes
         self.idle_workers -= 1
         for other in self.queue.values():
             other.passed += 1
@@ -160,7 +164,8 @@ class Books(Happenings):
 
     def none_before_proof(self) -> None:
         """At the end of an answer."""
-        expect(4, not self._before_proof, "for nobody: %s", self._before_proof)
+        if self._before_proof:
+            expect(4, False, "for nobody: %s", self._before_proof)
 
     def _end(self, decision: Complete | Fail | Reject) -> None:
         running = self.jobs.pop(decision.job_id, None)

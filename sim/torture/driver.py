@@ -2,10 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from simpy import Environment
-from simpy.events import Event as Signal
 
 from policy import (
     Admit,
@@ -28,6 +27,7 @@ from policy import (
     Tick,
     WakeAt,
 )
+from sim.alarms import Alarm, call_in
 from sim.torture.case import Arrival, Case, Death, LoadFails, Stage
 from sim.torture.rules import CheckedPolicy
 from sim.torture.violation import expect
@@ -72,7 +72,7 @@ class Driver:
             self._send,
             self._reached,
         )
-        self._timer: Signal | None = None
+        self._timer: Alarm | None = None
         self._asking = False
         self._most_events = 2000 + 40 * case.partitions
         self._actions: dict[type, Callable[[Any], None]] = {
@@ -86,10 +86,8 @@ class Driver:
             WakeAt: self._set_timer,
         }
 
-    def _after(self, delay_s: float, then: Callable[[Signal], None], value: object) -> Signal:
-        timeout = self._env.timeout(delay_s, value)
-        timeout.callbacks.append(then)
-        return timeout
+    def _after(self, delay_s: float, then: Callable[[Alarm], None], subject: object) -> Alarm:
+        return call_in(self._env, delay_s, then, subject)
 
     def _send(self, event: Event) -> None:
         """Take an event; while another is executed it waits its turn."""
@@ -97,24 +95,24 @@ class Driver:
         if self._executing:
             return
         self._executing = True
-        now_s = self._env.now
-        while self._events:
-            event = self._events.popleft()
+        now_s, events, log, actions = self._env.now, self._events, self.log, self._actions
+        while events:
+            event = events.popleft()
             try:
                 decisions = self._checked.handle(event, now_s)
             except Exception:
-                self.log.append(Logged(now_s, event, []))
+                log.append(Logged(now_s, event, []))
                 raise
-            self.log.append(Logged(now_s, event, decisions))
+            log.append(Logged(now_s, event, decisions))
             for decision in decisions:
-                action = self._actions.get(type(decision))
+                action = actions.get(type(decision))
                 if action is not None:
                     action(decision)
         self._executing = False
         if self._checked.books.share_bytes is not None and not self._asking:
             self._ask_for_more()
-        if len(self.log) > self._most_events:
-            expect(0, False, "%s events, and no end", len(self.log))
+        if len(log) > self._most_events:
+            expect(0, False, "%s events, and no end", len(log))
 
     def _ask_for_more(self) -> None:
         """Other processes give what is wanted, after a while."""
@@ -122,7 +120,7 @@ class Driver:
             self._asking = True
             self._after(self._pace.draw(len(self.log), 0, 9), self._given, None)
 
-    def _given(self, _signal: Signal) -> None:
+    def _given(self, _alarm: Alarm) -> None:
         """Whatever is wanted by now, as little as will do or as much as helps, is used at once."""
         self._asking = False
         wanted = self._checked.policy.wanted_share(self._env.now)
@@ -133,16 +131,16 @@ class Driver:
             used = any(type(decision) is Admit for decision in self.log[entries].decisions)
             expect(7, used, "%s bytes were wanted of other processes, and are not used", given_bytes)
 
-    def _arrive(self, signal: Signal) -> None:
-        arrival = cast(Arrival, signal.value)
+    def _arrive(self, alarm: Alarm) -> None:
+        arrival: Arrival = alarm.subject
         if arrival.job.id in self._checked.books.jobs:
             return  # handed in again by a death meanwhile
         if arrival.deadline_s is not None:
             self._after(arrival.deadline_s, self._give_up, Cancel(arrival.job.id))
         self._send(Submit(arrival.job))
 
-    def _give_up(self, signal: Signal) -> None:
-        self._send(cast(Cancel, signal.value))
+    def _give_up(self, alarm: Alarm) -> None:
+        self._send(alarm.subject)
 
     def _end(self, decision: Fail | Reject) -> None:
         if self._retries[decision.job_id]:
@@ -153,8 +151,8 @@ class Driver:
     def _set_timer(self, decision: WakeAt) -> None:
         self._timer = self._after(decision.at_s - self._env.now, self._tick, None)
 
-    def _tick(self, signal: Signal) -> None:
-        if signal is self._timer:
+    def _tick(self, alarm: Alarm) -> None:
+        if alarm is self._timer:
             self._timer = None
             self._send(Tick())
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from random import Random
 
-from policy import Circuit, Device, Entry
-from sim.torture.case import At, Case, Crowded, Fault, Loss
+from policy import Circuit, Device, Entry, Job
+from sim.torture.case import Arrival, At, Case, Crowded, Fault, Loss
 
 
 def with_residents(random: Random, case: Case, horizon_s: float) -> Case:
@@ -17,10 +17,7 @@ def with_residents(random: Random, case: Case, horizon_s: float) -> Case:
     circuits = {arrival.job.circuit: arrival.job.circuit for arrival in case.arrivals}
     for circuit in circuits:
         circuits[circuit] = _with_entry(random, circuit, entries, largest_bytes)
-    arrivals = [
-        replace(arrival, job=replace(arrival.job, circuit=circuits[arrival.job.circuit]))
-        for arrival in case.arrivals
-    ]
+    arrivals = [_of_circuit(arrival, circuits[arrival.job.circuit]) for arrival in case.arrivals]
     faults = [fault for device in devices for fault in _losses(random, device, horizon_s)]
     return replace(
         case,
@@ -28,6 +25,12 @@ def with_residents(random: Random, case: Case, horizon_s: float) -> Case:
         arrivals=tuple(arrivals),
         faults=(*case.faults, *faults),
     )
+
+
+def _of_circuit(arrival: Arrival, circuit: Circuit) -> Arrival:
+    job = arrival.job
+    job = Job(job.id, circuit, job.partitions, job.priority, job.due_s)
+    return Arrival(arrival.number, arrival.at_s, job, arrival.deadline_s, arrival.retries)
 
 
 def _with_memory(random: Random, device: Device, largest_bytes: int) -> Device:

@@ -60,12 +60,14 @@ class Happenings(Holdings):
     def _submit(self, event: Submit) -> None:
         job = event.job
         expect(2, job.id not in self.jobs, "job %s was taken twice", job.id)
-        self.jobs[job.id] = Running(job)
-        self.line.join(job, self.now_s, self.expected(job.circuit).job_s)
+        expected = self.expected(job.circuit)
+        self.jobs[job.id] = Running(job, expected)
+        self.line.join(job, expected, self.now_s)
 
     def _loaded(self, event: Loaded) -> None:
         stored = self.stored[event.entry_key]
         stored.loading = False
+        self.changes += 1
         if event.size_bytes is not None:
             self.host_bytes -= stored.size_bytes - event.size_bytes
             stored.size_bytes = event.size_bytes
@@ -79,6 +81,7 @@ class Happenings(Holdings):
         for running in users.values():
             self._job_fails(running)
         stored = self.stored.pop(key)
+        self.changes += 1
         expect(4, not stored.users, "entry %s failed to load, and work beyond loading uses it", key)
         self.loading -= 1
         self.host_bytes -= stored.size_bytes
@@ -97,7 +100,7 @@ class Happenings(Holdings):
         self.host_bytes -= held.phase1_bytes
 
     def _measured(self, event: Measured) -> None:
-        expected = self.expected(self.partitions[event.partition].circuit)
+        expected = self.partitions[event.partition].expected
         before_bytes = expected.working_bytes
         expected.measured(event.working_bytes)
         if expected.working_bytes != before_bytes:
@@ -106,7 +109,7 @@ class Happenings(Holdings):
     def _device_out_of_memory(self, event: DeviceOutOfMemory) -> None:
         """It is tried again with fewer on the device, unless it was alone there, or takes all of it."""
         held = self.partitions[event.partition]
-        device, expected = held.device, self.expected(held.circuit)
+        device, expected = held.device, held.expected
         assert device is not None, "what no device has cannot use its memory up"
         own_bytes, at_once = device.device.memory_bytes, device.busy
         if own_bytes is not None:
@@ -124,7 +127,7 @@ class Happenings(Holdings):
 
     def _come_again(self, held: Held) -> None:
         self.ended_now = None
-        self.line.come_again(held.id, held.job.job, held.place, held.rank, self.now_s)
+        self.line.come_again(held.id, held.job.job, held.expected, held.place, held.rank, self.now_s)
         self._fail_what_never_fits()
 
     def _device_lost(self, event: DeviceLost) -> None:
@@ -157,7 +160,7 @@ class Happenings(Holdings):
         if not held.stopping:
             held.job.verified += 1
             assert held.job.started_s is not None, "what is verified was admitted"
-            self.expected(held.circuit).job_s = self.now_s - held.job.started_s
+            held.expected.job_s = self.now_s - held.job.started_s
         self._forget(held)
 
     def _failed(self, event: Failed) -> None:
@@ -182,7 +185,7 @@ class Happenings(Holdings):
         lost = any(device.lost for device in self.devices.values())
         for running in list(self.jobs.values()):
             circuit, waits = running.job.circuit, self.line.waits(running.job.id)
-            if (waits and self.never_fits(circuit)) or (
+            if (waits and self.never_fits(running.expected)) or (
                 lost and self.never_proves(circuit) and (waits or running.comes_to_a_device)
             ):
                 self._job_fails(running)

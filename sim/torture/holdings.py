@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from policy import Circuit, Entry, Job, Limits, PartitionId
+from sim.torture.expected import Expected
 from sim.torture.line import Line, Waiting
 from sim.torture.on_devices import HeldDevice, Stored
 from sim.torture.violation import expect
@@ -18,6 +19,7 @@ class Held:
         "circuit",
         "device",
         "device_bytes",
+        "expected",
         "host_bytes",
         "id",
         "job",
@@ -35,11 +37,12 @@ class Held:
         self.id = partition
         self.job = job
         self.circuit: Circuit = job.job.circuit
+        self.expected = job.expected
         self.host_bytes = host_bytes
         self.phase1_bytes = phase1_bytes
         self.rank, self.place = waiting.rank, waiting.place
         self.device_bytes = 0
-        self.keys = tuple([entry.key for entry in self.circuit.entries])
+        self.keys = job.expected.keys
         self.at = "admitted"
         self.device: HeldDevice | None = None
         self.stopping = False
@@ -49,10 +52,11 @@ class Held:
 class Running:
     """A job that was taken and has not ended."""
 
-    __slots__ = ("failing", "job", "live", "started_s", "verified")
+    __slots__ = ("expected", "failing", "job", "live", "started_s", "verified")
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, expected: Expected) -> None:
         self.job = job
+        self.expected = expected
         self.started_s: float | None = None
         self.live: dict[PartitionId, Held] = {}
         self.verified = 0
@@ -62,36 +66,6 @@ class Running:
     def comes_to_a_device(self) -> bool:
         """Whether an admitted partition has still to come to one."""
         return any(held.at in ("admitted", "synthesizing", "synthesized") for held in self.live.values())
-
-
-class Expected:
-    """What partitions of a circuit are taken to need: the formula, or the greatest of what eight took last;
-    less than the formula only after three, and never less than its half.
-    """
-
-    def __init__(self, circuit: Circuit) -> None:
-        self._circuit = circuit
-        self._took: list[int] = []
-        self.working_bytes = circuit.working_bytes
-        self.device_bytes = circuit.device_bytes
-        self.job_s = 0.0  # from the first admission of a job to its last proof
-
-    def measured(self, working_bytes: int) -> None:
-        self._took = [*self._took, working_bytes][-8:]
-        formula_bytes = self._circuit.working_bytes
-        floor_bytes = (formula_bytes + 1) // 2 if len(self._took) >= 3 else formula_bytes
-        self.working_bytes = max([floor_bytes, *self._took])
-
-    def fit(self, most_bytes: int) -> None:
-        """Of the devices that are left none has more than this for a partition."""
-        if most_bytes >= self._circuit.device_bytes:
-            self.device_bytes = min(self.device_bytes, most_bytes)
-
-    @property
-    def phase1_bytes(self) -> int:
-        """The formula's, less what would be missing of the formula's phase 2."""
-        lacking_bytes = max(0, self._circuit.working_bytes - self.working_bytes)
-        return max(0, self._circuit.phase1_bytes - lacking_bytes)
 
 
 class Holdings:
@@ -118,6 +92,8 @@ class Holdings:
         self.idle: dict[str, Stored] = {}  # the longest idle first
         self.idle_bytes = 0
         self.loading = 0
+        self.changes = 0  # of what is stored, and of what of that loads
+        self.ahead_bytes = 0  # working sets of partitions that no device has yet
         self.devices = {device.name: HeldDevice(device) for device in limits.devices}
         self.idle_workers = sum(device.workers for device in limits.devices)
         self.failed_now: list[Running] = []  # jobs that began to fail with the last event
@@ -148,17 +124,11 @@ class Holdings:
             known.append(_sizes(running.job.circuit.entries, running.job.circuit.device_entry))
         return any(sizes.get(key, size) != size for each in known for key, size in each.items())
 
-    def never_fits(self, circuit: Circuit) -> bool:
-        needed_bytes = circuit.entries_bytes + self.expected(circuit).working_bytes
-        return needed_bytes > self.limits.budget_bytes
+    def never_fits(self, expected: Expected) -> bool:
+        return expected.entries_bytes + expected.working_bytes > self.limits.budget_bytes
 
     def never_proves(self, circuit: Circuit) -> bool:
         return not any(device.can_ever_take(circuit) for device in self.devices.values())
-
-    @property
-    def ahead_bytes(self) -> int:
-        """Working sets of partitions that no device has yet."""
-        return sum([held.host_bytes for held in self.partitions.values() if held.device is None])
 
     @property
     def ahead_count(self) -> int:
@@ -167,15 +137,17 @@ class Holdings:
     def old_enough(self, stored: Stored) -> bool:
         return stored.idle_since_s + self.limits.eviction_min_idle_s <= self.now_s
 
-    def in_memory(self, circuit: Circuit) -> bool:
-        for entry in circuit.entries:
-            stored = self.stored.get(entry.key)
-            if stored is None or stored.loading:
-                return False
-        return True
+    def in_memory(self, expected: Expected) -> bool:
+        """All entries of the circuit."""
+        if expected.seen != self.changes:
+            expected.look_up(self.stored, self.changes)
+        return expected.in_memory
 
-    def missing_bytes(self, circuit: Circuit) -> int:
-        return sum([entry.size_bytes for entry in circuit.entries if entry.key not in self.stored])
+    def missing_bytes(self, expected: Expected) -> int:
+        """Of entries of the circuit that are neither in memory nor being loaded."""
+        if expected.seen != self.changes:
+            expected.look_up(self.stored, self.changes)
+        return expected.missing_bytes
 
     def _take_bytes(self, size_bytes: int) -> None:
         if self.ceiling_bytes > self.limit_bytes:
@@ -193,6 +165,8 @@ class Holdings:
         if held.device is not None:
             self._leave_device(held, held.device)
             held.device = None
+        else:
+            self.ahead_bytes -= held.host_bytes
         self.holding -= 1
         self.host_bytes -= held.host_bytes
         held.host_bytes = 0

@@ -1,7 +1,5 @@
 """A machine in SimPy on which everything goes wrong that a case says, under a checked policy."""
 
-from simpy.events import Event as Signal
-
 from policy import (
     BudgetPolicy,
     Cancel,
@@ -20,6 +18,7 @@ from policy import (
     Synthesized,
     Verified,
 )
+from sim.alarms import Alarm
 from sim.torture.case import At, Case, Crowded, Death, DeviceReset, Loss, Stage, Stray, Strike
 from sim.torture.driver import ASK_EVERY, Driver, Logged, MakePolicy
 from sim.torture.rules import CheckedPolicy
@@ -61,14 +60,14 @@ class TortureMachine(Driver):
 
     def _reached(self, partition: PartitionId, stage: Stage) -> None:
         """Strikes strike once, not a retried job again."""
-        super()._reached(partition, stage)
-        if not self._strikes:
-            return
-        for strike in self._strikes.pop((partition, stage), ()):
-            self._after(strike.after_s, self._happen, _event_of(strike))
+        if stage == "proved":  # before, there is nothing to measure
+            super()._reached(partition, stage)
+        if self._strikes:
+            for strike in self._strikes.pop((partition, stage), ()):
+                self._after(strike.after_s, self._happen, _event_of(strike))
 
-    def _happen(self, signal: Signal) -> None:
-        match signal.value:
+    def _happen(self, alarm: Alarm) -> None:
+        match alarm.subject:
             case Cancel() | Resized() | Shared() as event:
                 self._send(event)
             case Failed(partition, why):

@@ -24,7 +24,6 @@ from policy import (
     Fail,
     Limits,
     Load,
-    PartitionId,
     Policy,
     Prove,
     Reject,
@@ -35,9 +34,10 @@ from policy import (
     WakeAt,
 )
 from sim.torture import answers, room
+from sim.torture.asking import Questions
 from sim.torture.books import Books
 from sim.torture.holdings import Held
-from sim.torture.line import Group, Waiting
+from sim.torture.line import Group
 from sim.torture.violation import expect
 from sim.torture.waits import Waits
 
@@ -55,7 +55,6 @@ TURNS = {
     Reject: 6,
     WakeAt: 7,
 }
-ASK_ONE_EVERY = 8
 HasRoom = Callable[[Books, Group, room.Idle], bool]
 
 
@@ -73,9 +72,8 @@ class CheckedPolicy:
         self.policy = policy
         self.books = Books(limits)
         self._has_room = has_room
-        self._ask_every = ask_every
+        self._questions = Questions(policy, self.books, ask_every)
         self._waits = Waits() if ask_every == 1 else None
-        self._events = 0
 
     def handle(self, event: Event, now_s: float) -> list[Decision]:
         """The policy's answer. An event that it refuses counts as if nothing had happened."""
@@ -87,7 +85,8 @@ class CheckedPolicy:
             self._execute(event, decisions)
         elif type(event) is Submit:
             answers.refused_only_if_impossible(self.books, event, decisions)
-        self._check(event)
+        self._check()
+        self._questions.ask(event)
         if self._waits is not None:
             self._waits.compare(self.policy, self.books)
         return decisions
@@ -95,7 +94,8 @@ class CheckedPolicy:
     def _execute(self, event: Event, decisions: list[Decision]) -> None:
         if len(decisions) > 1:
             turns = [TURNS[type(decision)] for decision in decisions]
-            expect(3, turns == sorted(turns), "decisions out of order: %s", decisions)
+            if turns != sorted(turns):
+                expect(3, False, "decisions out of order: %s", decisions)
         books = self.books
         if type(event) is Submit:
             answers.refused_only_if_impossible(books, event, decisions)
@@ -125,9 +125,8 @@ class CheckedPolicy:
                 admitted.append(books.partitions[decision.partition])
         books.use_entries(admitted)
 
-    def _check(self, event: Event) -> None:
+    def _check(self) -> None:
         books = self.books
-        self._events += 1
         self._counts_agree()
         books.none_before_proof()
         if books.failed_now or books.ended_now is not None:
@@ -137,30 +136,22 @@ class CheckedPolicy:
         if books.queue:
             self._nothing_could_prove()
         self._nothing_could_start()
-        partition = getattr(event, "partition", None)
-        if partition is not None:
-            self._asked(partition)
-        if not self._events % self._ask_every:
-            self._all_asked()
-        elif not self._events % ASK_ONE_EVERY and books.line:
-            groups = books.line.groups
-            self._asked_in_line(groups[self._events // ASK_ONE_EVERY % len(groups)].head)
 
     def _counts_agree(self) -> None:
         """Rules 3 and 6."""
         books, policy = self.books, self.policy
-        reserved_bytes = policy.reserved_bytes
-        if reserved_bytes != books.host_bytes:
-            expect(6, False, "%s bytes are reserved, %s are held", reserved_bytes, books.host_bytes)
+        reserved_bytes, host_bytes = policy.reserved_bytes, books.host_bytes
+        if reserved_bytes != host_bytes:
+            expect(6, False, "%s bytes are reserved, %s are held", reserved_bytes, host_bytes)
         if policy.idle is bool(books.jobs):
             expect(6, False, "the policy's jobs are not those that run")
-        if books.host_bytes > books.limit_bytes:
+        if host_bytes > books.limit_bytes:
             expect(1, not books.idle_bytes, "idle entries stay in a budget that is exceeded")
+        reserved = policy.device_reserved_bytes
         for name, device in books.devices.items():
-            reserved_bytes = policy.device_reserved_bytes(name)
-            if reserved_bytes != device.used_bytes:
-                held_bytes = device.used_bytes
-                expect(6, False, "%s bytes of %s are reserved, %s held", reserved_bytes, name, held_bytes)
+            if reserved(name) != device.used_bytes:
+                bytes_there, held_bytes = reserved(name), device.used_bytes
+                expect(6, False, "%s bytes of %s are reserved, %s held", bytes_there, name, held_bytes)
 
     def _ends_are_told(self) -> None:
         """What fails is stopped at once, and a job ends with the last of its partitions."""
@@ -181,7 +172,7 @@ class CheckedPolicy:
         if any(held.passed >= limit for held in queue):
             return
         for held in queue:
-            device_bytes = books.expected(held.circuit).device_bytes
+            device_bytes = held.expected.device_bytes
             for device in books.devices.values():
                 if device.could_take(held.circuit, device_bytes):
                     expect(7, False, "%s could prove", held.id)
@@ -189,13 +180,16 @@ class CheckedPolicy:
     def _nothing_could_start(self) -> None:
         """Whatever waits has no room, or gives way to somebody who was overtaken too often."""
         books = self.books
-        if not (books.admitted or books.line):
+        admitted, groups, queued = books.admitted, books.line.groups, len(books.queue)
+        if not (admitted or groups):
             return
-        may_synthesize, may_load = room.may_synthesize(books), room.may_load(books)
+        may_synthesize = room.lookahead_open(books, queued, books.synthesizing, books.idle_workers)
+        may_load = len(admitted) < books.limits.synthesis_slots
         if may_synthesize:
-            for held in books.admitted.values():
-                expect(7, not books.in_memory(held.circuit), "%s could synthesize", held.id)
-        if not (books.line and (may_synthesize or may_load)):
+            for held in admitted.values():
+                if books.in_memory(held.expected):
+                    expect(7, False, "%s could synthesize", held.id)
+        if not (groups and (may_synthesize or may_load)):
             return
         if books.wake_at_s is not None and books.wake_at_s <= books.now_s:
             return  # the timer's event comes at this very moment, after this one
@@ -203,10 +197,13 @@ class CheckedPolicy:
             books, books.ahead_bytes, books.ahead_count, books.idle_workers
         ):
             return
-        for group in room.candidates(books):
-            may_start = may_synthesize if books.in_memory(group.circuit) else may_load
-            gathers = books.wake_at_s is not None and room.may_gather(books, group)
-            if may_start and not gathers:
+        last = books.line.last_rank()
+        for group in groups:
+            if group.head.rank > last:
+                continue
+            if not (may_synthesize if books.in_memory(group.expected) else may_load):
+                continue
+            if books.wake_at_s is None or not room.may_gather(books, group):
                 self._has_none(group)
 
     def _has_none(self, group: Group) -> None:
@@ -218,36 +215,3 @@ class CheckedPolicy:
         if self._has_room(books, group, room.Idle.ALL):
             at_s, timer_s = room.in_bytes_at_s(books, group), books.wake_at_s
             expect(7, timer_s is not None and timer_s <= at_s, "no timer for job %s at %s s", head, at_s)
-
-    def _asked_in_line(self, waiting: Waiting) -> None:
-        """Of a job that waits: its next partition, or its last, waits with cause."""
-        index = waiting.next
-        if self._events & 8 and waiting.next_index < waiting.job.partitions:
-            index = waiting.job.partitions - 1
-        partition = PartitionId(waiting.job.id, index)
-        cause, told = self.policy.wait_cause(partition), self.policy.explain(partition)
-        explained = cause is not None and told.startswith(f"{partition} waits for")
-        expect(0, explained, "%s waits, and the policy says: %s", partition, told)
-
-    def _asked(self, partition: PartitionId) -> None:
-        """One cause for each that waits, none for others, and no question fails."""
-        policy, held = self.policy, self.books.partitions.get(partition)
-        if held is None:
-            return
-        waits = held.at in ("admitted", "synthesized") and not held.stopping
-        if (policy.wait_cause(partition) is None) is waits:
-            expect(0, False, "%s: wrong cause of wait", partition)
-        if waits:
-            expect(0, policy.explain(partition).startswith(f"{partition} waits for"), "%s: why?", partition)
-        if policy.reserved_bytes_of(partition) != held.host_bytes:
-            expect(6, False, "%s holds %s bytes", partition, held.host_bytes)
-
-    def _all_asked(self) -> None:
-        policy, books = self.policy, self.books
-        expect(6, set(policy.partitions()) == books.partitions.keys(), "other partitions are admitted")
-        for partition in books.partitions:
-            self._asked(partition)
-            told = policy.explain(partition).startswith(str(partition))
-            expect(0, told, "%s is not explained", partition)
-        for waiting in books.line:
-            self._asked_in_line(waiting)

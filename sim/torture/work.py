@@ -1,10 +1,8 @@
 """Loads and stages on the tortured machine: when each ends, what it reports, and how it heeds a stop."""
 
 from collections.abc import Callable
-from typing import cast
 
 from simpy import Environment
-from simpy.events import Event as Signal
 
 from policy import (
     Event,
@@ -21,6 +19,7 @@ from policy import (
     Synthesized,
     Verified,
 )
+from sim.alarms import Alarm, call_in
 from sim.torture.case import Pace, Stage
 
 
@@ -41,9 +40,9 @@ class Work:
         self._env, self._pace, self._numbers = env, pace, numbers
         self._failing_loads, self._loaded_shares = failing_loads, loaded_shares
         self._send, self._reached = send, reached
-        self._next: dict[PartitionId, Signal] = {}  # what ends the present step
+        self._next: dict[PartitionId, Alarm] = {}  # what ends the present step
         self._stopping: set[PartitionId] = set()
-        self._loads: dict[str, Signal] = {}
+        self._loads: dict[str, Alarm] = {}
         self._load_count = 0
 
     def clear(self) -> None:
@@ -62,18 +61,17 @@ class Work:
         key, number = decision.entry.key, self._load_count
         fails = number in self._failing_loads
         event = LoadFailed(key, "disk") if fails else Loaded(key, self._size_bytes(decision, number))
-        timeout = self._env.timeout(self._pace.load_s * self._pace.draw(number, 0, 0), event)
-        timeout.callbacks.append(self._load_ended)
-        self._loads[key] = timeout
+        delay_s = self._pace.load_s * self._pace.draw(number, 0, 0)
+        self._loads[key] = call_in(self._env, delay_s, self._load_ended, event)
 
     def _size_bytes(self, decision: Load, number: int) -> int | None:
         """What the entry takes; for the same entry it may be another the next time."""
         shares = self._loaded_shares
         return int(decision.entry.size_bytes * shares[number % len(shares)]) if shares else None
 
-    def _load_ended(self, signal: Signal) -> None:
-        event = cast(Loaded | LoadFailed, signal.value)
-        if self._loads.get(event.entry_key) is signal:
+    def _load_ended(self, alarm: Alarm) -> None:
+        event: Loaded | LoadFailed = alarm.subject
+        if self._loads.get(event.entry_key) is alarm:
             del self._loads[event.entry_key]
             self._send(event)
 
@@ -82,13 +80,11 @@ class Work:
 
     def _step(self, partition: PartitionId, delay_s: float, then: Callable[[PartitionId], None]) -> None:
         """The one thing that happens next to the partition, unless another comes before."""
-        timeout = self._env.timeout(delay_s, (partition, then))
-        timeout.callbacks.append(self._stepped)
-        self._next[partition] = timeout
+        self._next[partition] = call_in(self._env, delay_s, self._stepped, (partition, then))
 
-    def _stepped(self, signal: Signal) -> None:
-        partition, then = cast("tuple[PartitionId, Callable[[PartitionId], None]]", signal.value)
-        if self._next.get(partition) is signal:
+    def _stepped(self, alarm: Alarm) -> None:
+        partition, then = alarm.subject
+        if self._next.get(partition) is alarm:
             del self._next[partition]
             then(partition)
 

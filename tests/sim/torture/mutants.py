@@ -21,7 +21,6 @@ from policy.devices import DevicePool, DeviceWorkers
 from policy.estimates import Estimate
 from policy.explain import Queries
 from policy.group import Group
-from policy.line import Line
 from policy.model import Circuit, Entry
 from policy.records import JobRecord
 from policy.residents import Residents
@@ -178,8 +177,8 @@ def the_last_come_is_first_served(patch: Patch) -> None:
 
 @mutant(5)
 def nobody_holds_the_line(patch: Patch) -> None:
-    patch.setattr(Line, "before", lambda *_: [])
-    patch.setattr(WaitingRoom, "last_rank", None)
+    patch.setattr(WaitingRoom, "_hold", lambda *_: None)
+    patch.setattr(WaitingRoom, "_hold_no_longer", lambda *_: None)
 
 
 @mutant(5)
