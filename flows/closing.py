@@ -13,15 +13,13 @@ from prefect.client.schemas.filters import (
     FlowRunFilterId,
     FlowRunFilterState,
     FlowRunFilterStateType,
-    TaskRunFilter,
-    TaskRunFilterState,
-    TaskRunFilterStateType,
 )
 from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.states import Crashed
 
 from config import load_config
 from db import Filter, History, list_runs, open_history
+from flows.open_tasks import close_open_tasks
 from tasks.follow import started
 
 log = logging.getLogger("cuzk.flows")
@@ -41,7 +39,7 @@ async def close_run(flow: Flow[..., Any], flow_run: FlowRun, state: State) -> No
     if str(flow_run.id) not in started:  # its process is another, and has ended
         await asyncio.sleep(RECORDED_WITHIN_S)
         async with get_client() as client:
-            await _close_tasks(client, [flow_run.id])
+            await close_open_tasks(client, _those([flow_run.id]))
 
 
 async def close_dead(history: History) -> None:
@@ -51,7 +49,7 @@ async def close_dead(history: History) -> None:
         if ids := [UUID(each.run.flow_run_id) for each in runs if each.run.flow_run_id]:
             async with get_client() as client:
                 await _close_flows(client, ids)
-                await _close_tasks(client, ids)
+                await close_open_tasks(client, _those(ids))
     except Exception as error:
         log.warning("runs that have died may still look alive in Prefect's UI: %s", error)
 
@@ -63,14 +61,5 @@ async def _close_flows(client: PrefectClient, ids: Sequence[UUID]) -> None:
         await client.set_flow_run_state(run.id, Crashed(message="its process has died"), force=True)
 
 
-async def _close_tasks(client: PrefectClient, ids: Sequence[UUID]) -> None:
-    of_runs = FlowRunFilter(id=FlowRunFilterId(any_=list(ids)))
-    still_open = TaskRunFilter(state=TaskRunFilterState(type=TaskRunFilterStateType(any_=OPEN)))
-    closed: set[UUID] = set()
-    while True:
-        found = await client.read_task_runs(flow_run_filter=of_runs, task_run_filter=still_open)
-        if not (left := [task for task in found if task.id not in closed]):
-            return
-        for task in left:
-            await client.set_task_run_state(task.id, Crashed(message="its process has died"), force=True)
-            closed.add(task.id)
+def _those(ids: Sequence[UUID]) -> FlowRunFilter:
+    return FlowRunFilter(id=FlowRunFilterId(any_=list(ids)))

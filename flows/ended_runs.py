@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import timedelta
-from uuid import UUID
 
 from httpx import HTTPError
 from prefect.client.orchestration import PrefectClient, get_client
@@ -12,24 +11,20 @@ from prefect.client.schemas.filters import (
     FlowRunFilterState,
     FlowRunFilterStateType,
     FlowRunFilterTags,
-    TaskRunFilter,
-    TaskRunFilterState,
-    TaskRunFilterStateType,
 )
-from prefect.client.schemas.objects import State, StateType
+from prefect.client.schemas.objects import StateType
 from prefect.exceptions import PrefectHTTPStatusError
-from prefect.states import Crashed
 from prefect.types._datetime import now
 
 from flows.deployment_file import TAG
 from flows.local_server import Say
+from flows.open_tasks import close_open_tasks
 
 LOOK_EVERY_S = 15.0
 ENDED_FOR = timedelta(seconds=30)
 """What a task has told before its process died may be on its way for so long, see `flows.local_server`."""
 
 CUT_OFF = [StateType.CRASHED, StateType.CANCELLED]
-OPEN = [StateType.RUNNING, StateType.PENDING, StateType.SCHEDULED, StateType.PAUSED, StateType.CANCELLING]
 
 
 async def close_tasks_for_ever(say: Say, tag: str = TAG) -> None:
@@ -51,13 +46,4 @@ async def close_tasks(client: PrefectClient, ended_for: timedelta = ENDED_FOR, t
         end_time=FlowRunFilterEndTime.model_validate({"before_": now("UTC") - ended_for}),
         tags=FlowRunFilterTags(all_=[tag]),
     )
-    tasks = TaskRunFilter(state=TaskRunFilterState(type=TaskRunFilterStateType(any_=OPEN)))
-    closed: set[UUID] = set()
-    while found := await client.read_task_runs(flow_run_filter=runs, task_run_filter=tasks):
-        if closed.issuperset(task.id for task in found):
-            break  # the server keeps them open; it will be asked again
-        for task in found:
-            end: State[None] = Crashed(message="its run ended without a word about it")
-            await client.set_task_run_state(task.id, end, force=True)
-            closed.add(task.id)
-    return len(closed)
+    return await close_open_tasks(client, runs)
