@@ -1,6 +1,6 @@
-"""One development key of the smallest bundled circuit, made by the code under test."""
+"""Circuits with keys made by the code under test, and a GPU in place of a real one."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +8,12 @@ import pytest
 
 import engine
 from config import Config, SrsConfig
-from engine import CircuitSpec
+from engine import CircuitSpec, devices
 from groth16.inputs import read_inputs
 from groth16.witness import Witness, write_witness
 from groth16.witness_calculator import WitnessCalculator
+from tests.engine.fake_gpu import FakeGpu
+from tests.groth16 import oracle, proving
 from tests.replaying import every_run_replays
 
 
@@ -54,3 +56,21 @@ def calculated(spec: CircuitSpec) -> Witness:
 def with_witness(spec: CircuitSpec, witness: Witness, path: Path) -> CircuitSpec:
     write_witness(path, witness)
     return replace(spec, wasm=None, inputs=None, witness=path)
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory: pytest.TempPathFactory) -> CircuitSpec:
+    """A random circuit on BN254 of a domain that is large enough for a GPU."""
+    files = proving.set_up(oracle.random_circuit("bn254", 11), tmp_path_factory.mktemp("random"))
+    return CircuitSpec("random", files.zkey, witness=files.wtns, r1cs=files.r1cs)
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeGpu], FakeGpu]:
+    """Puts a GPU in the place of each that an engine opens."""
+
+    def put(gpu: FakeGpu) -> FakeGpu:
+        monkeypatch.setattr(devices, "_open", lambda *_: gpu)
+        return gpu
+
+    return put

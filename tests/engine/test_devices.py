@@ -1,6 +1,5 @@
 """A GPU that fails in every way it can: no proof is lost by it, and no device blamed that is not at fault."""
 
-import shutil
 import subprocess
 import sys
 import threading
@@ -11,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from config import CircuitConfig, Config
 from engine import (
     CircuitSpec,
     Engine,
@@ -20,111 +18,25 @@ from engine import (
     ProofFailed,
     ProofRequest,
     devices,
-    doctor,
     gpus,
     load_shape,
     retrying,
     single,
     stages,
 )
-from engine.capacity import on_gpus
-from groth16 import device_sizes, sizes
-from groth16.prover import Sums, multiply_all
-from groth16.quotient import quotient
-from groth16.synthesis import synthesize
 from groth16.witness import Witness, read_witness, write_witness
-from groth16.zkey import read_header
-from kernels.cpu.ntt import domain_of
 from kernels.cuda.errors import DeviceLost, OutOfDeviceMemory
-from kernels.parallel import Run, serial
 from policy import (
     BudgetPolicy,
     Device,
     DeviceOutOfMemory,
     Displaced,
-    EvictFromDevice,
     Limits,
-    Upload,
-    capacities,
 )
 from policy import DeviceLost as DeviceLostEvent
 from policy.codec import decode_decision, decode_event
+from tests.engine.fake_gpu import GPU, FakeGpu, prove
 from tests.engine.support import CONFIG, ROOT, Hold, Rows, limits_for, run
-from tests.groth16 import oracle, proving
-
-GPU = Device("gpu0", 2, 1 << 30)
-Fault = Callable[[int], None]
-
-
-class FakeGpu:
-    """Makes a proof's sums as a device does, but on the CPU; `fault` hears before how often it was asked."""
-
-    def __init__(self, fault: Fault = lambda _: None, is_wrong: bool = False) -> None:
-        self.calls, self.closed = 0, False
-        self.kept: list[str] = []  # keys
-        self.sent: list[str] = []
-        self._fault, self._is_wrong = fault, is_wrong
-        self._lock = threading.Lock()
-
-    def sums(
-        self, entry_key: str, key: Any, matrices: Any, witness: Any, evaluations: Any, _run: Run
-    ) -> Sums:
-        assert entry_key.startswith("srs:")
-        assert evaluations is None, "the device makes them"
-        with self._lock:
-            self.calls += 1
-            call = self.calls
-            if entry_key not in self.kept:
-                self.kept.append(entry_key)
-                self.sent.append(entry_key)
-        self._fault(call)
-        header = key.header
-        made = synthesize(matrices, witness, header.domain_size, serial)
-        domain = domain_of(header.curve.fr, header.domain_size.bit_length() - 1)
-        sums = multiply_all(key, witness, quotient(domain, made, serial), serial)
-        return replace(sums, c=sums.a) if self._is_wrong else sums
-
-    def evict(self, entry_key: str) -> None:
-        self.kept.remove(entry_key)
-
-    def free_evicted(self) -> None:
-        pass
-
-    def held_bytes(self) -> int:
-        return 17
-
-    def close(self) -> None:
-        self.closed = True
-
-
-@pytest.fixture(scope="module")
-def spec(tmp_path_factory: pytest.TempPathFactory) -> CircuitSpec:
-    files = proving.set_up(oracle.random_circuit("bn254", 11), tmp_path_factory.mktemp("random"))
-    return CircuitSpec("random", files.zkey, witness=files.wtns, r1cs=files.r1cs)
-
-
-@pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeGpu], FakeGpu]:
-    def put(gpu: FakeGpu) -> FakeGpu:
-        monkeypatch.setattr(devices, "_open", lambda *_: gpu)
-        return gpu
-
-    return put
-
-
-def prove(
-    spec: CircuitSpec, folder: Path, proofs: int, at_once: int = 1, gpus: tuple[Device, ...] = (GPU,)
-) -> Rows:
-    rows = Rows()
-
-    async def steps() -> None:
-        async with Engine(CONFIG, limits_for(spec, at_once, devices=gpus), rows) as running:
-            ids = [running.submit(ProofRequest(spec, str(n), folder / str(n))) for n in range(proofs)]
-            for proof_id in ids:
-                await running.result(proof_id)
-
-    run(steps())
-    return rows
 
 
 def replayed(rows: Rows, limits: Limits) -> None:
@@ -312,85 +224,6 @@ def test_a_wrong_witness_is_not_the_gpus_fault(
     assert "gpu0" not in caplog.text
 
 
-@pytest.fixture
-def other(spec: CircuitSpec, tmp_path: Path) -> CircuitSpec:
-    """The same circuit by another key."""
-    shutil.copy(spec.zkey, tmp_path / "other.zkey")
-    return replace(spec, zkey=tmp_path / "other.zkey")
-
-
-def prove_in_turn(specs: list[CircuitSpec], folder: Path, gpu: Device) -> Rows:
-    rows = Rows()
-
-    async def steps() -> None:
-        limits = limits_for(specs[0], 2, devices=(gpu,))
-        async with Engine(CONFIG, replace(limits, budget_bytes=2 * limits.budget_bytes), rows) as running:
-            for number, each in enumerate(specs):
-                await running.result(running.submit(ProofRequest(each, str(number), folder / str(number))))
-
-    run(steps())
-    return rows
-
-
-def test_a_key_is_sent_once_and_evicted_when_another_needs_the_room(
-    spec: CircuitSpec, other: CircuitSpec, tmp_path: Path, install: Any
-) -> None:
-    gpu, shape = install(FakeGpu()), load_shape(spec)
-    small = replace(GPU, memory_bytes=shape.device_entry_bytes * 3 // 2 + shape.device_bytes)
-    rows = prove_in_turn([spec, spec, other, other, spec], tmp_path, small)
-    assert len(gpu.sent) == 3
-    assert gpu.kept == [gpu.sent[0]] == [gpu.sent[2]]
-    decided = [decode_decision(each) for row in rows.tables["policy_event"] for each in row["decisions"]]
-    assert [each.entry.key for each in decided if isinstance(each, Upload)] == gpu.sent
-    assert [type(each) for each in decided].count(EvictFromDevice) == 2
-
-
-def test_keys_that_have_room_beside_each_other_stay(
-    spec: CircuitSpec, other: CircuitSpec, tmp_path: Path, install: Any
-) -> None:
-    gpu = install(FakeGpu())
-    prove_in_turn([spec, other, spec, other], tmp_path, GPU)
-    assert len(gpu.sent) == len(gpu.kept) == 2
-
-
-def test_what_gpus_hold_goes_into_the_history(spec: CircuitSpec, tmp_path: Path, install: Any) -> None:
-    install(FakeGpu())
-    samples = prove(spec, tmp_path, 3).tables["device_sample"]
-    assert {(each["device"], each["held_bytes"]) for each in samples} == {("gpu0", 17)}
-    assert [each["sequence"] for each in samples] == list(range(len(samples)))
-    assert samples[-1]["reserved_bytes"] == load_shape(spec).device_entry_bytes
-
-
-def test_a_key_that_is_evicted_from_host_memory_stays_on_the_gpu(
-    spec: CircuitSpec, other: CircuitSpec, tmp_path: Path, install: Any
-) -> None:
-    gpu, rows = install(FakeGpu()), Rows()
-
-    async def steps() -> None:
-        async with Engine(CONFIG, limits_for(spec, 1, devices=(GPU,)), rows) as running:
-            for number, each in enumerate((spec, other, spec)):
-                await running.result(running.submit(ProofRequest(each, str(number), tmp_path / str(number))))
-
-    run(steps())
-    decided = [each["type"] for row in rows.tables["policy_event"] for each in row["decisions"]]
-    assert decided.count("Evict") > 1
-    assert len(gpu.sent) == 2
-
-
-def test_a_key_larger_than_the_device_leaves_its_points_in_host_memory(spec: CircuitSpec) -> None:
-    header = read_header(spec.zkey)
-    for memory_bytes in (0, 1 << 40):
-        shape = load_shape(replace(spec, device_memory_bytes=memory_bytes))
-        assert shape.device_entry_bytes == device_sizes.key_bytes(header)
-        assert shape.device_bytes == device_sizes.working_bytes(header)
-    large = replace(header, n_variables=1 << 26, domain_size=1 << 26)
-    all_bytes = device_sizes.key_bytes(large) + device_sizes.working_bytes(large)
-    assert not device_sizes.is_streamed(large, all_bytes)
-    assert device_sizes.is_streamed(large, all_bytes - 1)
-    left_bytes = device_sizes.key_bytes(large) - device_sizes.key_bytes(large, streamed=True)
-    assert left_bytes > sizes.srs_bytes(large) * 9 // 10
-
-
 def test_cancelled_on_the_gpu_a_proof_leaves_nothing(
     spec: CircuitSpec, tmp_path: Path, install: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -474,24 +307,3 @@ def test_without_a_gpu_nothing_of_cuda_is_loaded() -> None:
         "kernels.cuda",
         "kernels.cuda.errors",
     }
-
-
-def test_what_a_gpu_holds_beside_the_srs_is_told(spec: CircuitSpec, multiplier: CircuitSpec) -> None:
-    shape = load_shape(spec)
-    key_bytes, each_bytes = shape.device_entry_bytes, shape.device_bytes
-    sizes = (key_bytes + 3 * each_bytes, key_bytes + each_bytes - 1, key_bytes - 1, None)
-    found = [Device(f"gpu{number}", 2, size_bytes) for number, size_bytes in enumerate(sizes)]
-    assert on_gpus(shape, found) == {"gpu0": 3, "gpu1": 0, "gpu2": 0}
-    assert on_gpus(load_shape(multiplier), found) == {}
-    assert capacities(Limits(10**12, 1, tuple(found[:3])), [shape])[0].on_devices == 2
-
-
-def test_doctor_tells_how_many_partitions_the_gpus_hold(
-    spec: CircuitSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gpus, "usable_gpus", lambda: gpus.Gpus((gpus.GpuInfo(0, "a card", 1 << 32),)))
-    monkeypatch.setattr(doctor, "_device", lambda device: device.name)
-    circuits = {"some": CircuitConfig(zkey=spec.zkey, witness=spec.witness)}
-    findings = {each.name: each for each in doctor.examine(Config(circuits=circuits), None)}
-    assert findings["GPU memory"].text.startswith("some: 22 on gpu0, of ")
-    assert "GPU memory" not in {each.name for each in doctor.examine(Config(), None)}
