@@ -26,6 +26,7 @@ from cli.serve import serve
 from cli.setup import setup
 from cli.sim import sim
 from cli.streams import lead_nowhere, outlive_readers, replace_missing
+from cli.top import top
 from cli.torture import torture
 from cli.ui import ui
 from cli.verify import verify
@@ -35,6 +36,7 @@ from engine.forced_end import INTERRUPTED, end_soon_after_a_signal
 
 BAD_INPUT = 2
 REFUSALS = {
+    "bench.errors": "BenchError",
     "config.errors": "ConfigError",
     "db.errors": "HistoryError",
     "engine.errors": "EngineError",
@@ -66,7 +68,7 @@ def _check_lane_choice() -> None:
 
 
 SINGLE = (prove, verify, setup, vkey, warmup, doctor)
-BATCHES = (bench, sim, capacity, torture, history, ui, deploy, serve)
+BATCHES = (bench, top, sim, capacity, torture, history, ui, deploy, serve)
 for command in (*SINGLE, *BATCHES):
     cli.add_command(command)
 

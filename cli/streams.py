@@ -49,8 +49,17 @@ class _OutlivingFile(io.FileIO):
             return super().write(data)
 
 
+_unread: set[int] = set()
+
+
+def is_read(descriptor: int) -> bool:
+    """Whether somebody may still read what is written there: for what is there only to be read."""
+    return descriptor not in _unread
+
+
 def lead_nowhere(descriptor: int) -> None:
     """Drop what is written to this descriptor from now on."""
+    _unread.add(descriptor)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     if nowhere != descriptor:
         os.dup2(nowhere, descriptor)

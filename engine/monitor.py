@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import psutil
 
+from engine.thread_names import show_name
+
 
 class DeviceUse(NamedTuple):
     """Bytes of a device's own memory: what lies there, and what is reserved."""
@@ -87,6 +89,7 @@ class MemoryMonitor:
         return sample
 
     def _watch(self) -> None:
+        show_name()
         try:
             next_s = time.monotonic() + self._interval_s
             while not self._running.acquire(timeout=max(0.0, next_s - time.monotonic())):

@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from config import Config
 from engine.limits import proving_threads, synthesis_threads
+from engine.thread_names import show_name
 from kernels.parallel import PoolRunner
 from policy import Limits
 
@@ -33,7 +34,7 @@ class Pools:
         stages = limits.synthesis_slots + sum(device.workers for device in limits.devices)
         self._synthesis = _pool(self._synthesis_threads, "synthesis", synthesis_cores)
         self._proving = _pool(self._proving_threads, "proving", proving_cores)
-        self._coordinators = ThreadPoolExecutor(stages + OTHER_COORDINATORS, "coordinator")
+        self._coordinators = _pool(stages + OTHER_COORDINATORS, "coordinator")
         self._steps = itertools.count()
         self.steps = 0  # how many chunks were begun, at least; it grows while anything gets on
 
@@ -63,8 +64,13 @@ class Pools:
             pool.shutdown()
 
 
-def _pool(count: int, name: str, cores: Sequence[int]) -> ThreadPoolExecutor:
+def _pool(count: int, name: str, cores: Sequence[int] = ()) -> ThreadPoolExecutor:
     """Threads that keep to the cores, where there are some given."""
-    if not cores:
-        return ThreadPoolExecutor(count, name)
-    return ThreadPoolExecutor(count, name, os.sched_setaffinity, (0, cores))
+    return ThreadPoolExecutor(count, name, _begin, (cores,))
+
+
+def _begin(cores: Sequence[int]) -> None:
+    """The first that each thread of a pool does."""
+    show_name()
+    if cores:
+        os.sched_setaffinity(0, cores)

@@ -22,11 +22,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {"policy", "groth16", "kernels", "db", "config", "examples"},
     "tasks": {"engine", "config"},
     "flows": {"tasks", "engine", "sim", "plots", "policy", "db", "config", "examples"},
+    "bench": {"engine", "groth16", "kernels", "policy", "db", "plots", "config"},
     "benchmarks": {
         "flows", "tasks", "engine", "groth16", "kernels", "policy", "sim", "plots", "db", "config",
     },
     "cli": {
-        "flows", "tasks", "engine", "sim", "plots", "policy", "db", "groth16", "kernels", "config",
+        "bench", "flows", "tasks", "engine", "sim", "plots", "policy", "db", "groth16", "kernels", "config",
         "examples",
     },
 }  # fmt: skip
