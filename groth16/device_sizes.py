@@ -6,7 +6,7 @@ from groth16 import sizes
 
 LEAST_DOMAIN = 8  # that a device can transform
 MOST_ENTRIES = 1 << 28  # of a sum sorted at once, see `kernels.cuda.msm`
-TASKS = 1 << 18
+TASKS, LONGEST_RUN = 1 << 18, 512  # see `kernels.cuda.buckets`
 PIECE_BYTES = 1 << 30  # of points that pass through the device, see `kernels.cuda.streamed`
 
 
@@ -41,5 +41,6 @@ def msm_bytes(key: sizes.KeyCounts) -> int:
     scalars = max(key.n_variables, key.domain_size, 1 << 12)
     windows = max(1, min(32, MOST_ENTRIES // scalars))
     buckets = windows * min(max(scalars // 32, 1 << 9), 1 << 21)
+    tasks = max(TASKS, windows * scalars // LONGEST_RUN)
     point_bytes = 2 * key.curve.g2.point_bytes
-    return 12 * (windows + 1) * scalars + (buckets * 9 // 8 + 2 * TASKS) * point_bytes
+    return 12 * (windows + 1) * scalars + (buckets * 9 // 8 + 2 * tasks) * point_bytes
