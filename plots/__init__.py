@@ -4,6 +4,7 @@ PNG files are the same bytes from the same rows. matplotlib is imported when the
 """
 
 from plots.gantt import gantt_png
+from plots.lines import lines_png
 from plots.memory import memory_png
 from plots.page import PageTable, html_page
 from plots.points import Point, Series, points_png
@@ -20,6 +21,7 @@ __all__ = [
     "chrome_trace",
     "gantt_png",
     "html_page",
+    "lines_png",
     "memory_png",
     "plotted_run",
     "points_png",

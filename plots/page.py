@@ -30,7 +30,9 @@ def html_page(
     pictures: Mapping[str, bytes] | None = None,
 ) -> str:
     """A run's page: facts, tables, its memory, its stages by resource, and more PNG `pictures` by title."""
-    drawn = {"Memory against the budget": memory_png(run), "Stages by resource": gantt_png(run)}
+    drawn = {"Memory against the budget": memory_png(run)}
+    if run.bars:
+        drawn["Stages by resource"] = gantt_png(run)
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escape(run.title),
         facts="".join(f"<li>{escape(fact)}</li>" for fact in facts),

@@ -1,4 +1,4 @@
-"""`cuzk bench`: batches of proofs on this machine."""
+"""`cuzk bench batch`: a batch of proofs on this machine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ if TYPE_CHECKING:
     from flows.batch import BatchParameters
 
 
-@click.group()
-def bench() -> None:
-    """Prove batches and measure them."""
-
-
-@bench.command(short_help="Prove a batch as a Prefect flow.")
+@click.command(short_help="Prove a batch as a Prefect flow.")
 @batch_options
 @real_batch_options
 def batch(parameters: BatchParameters) -> None:
