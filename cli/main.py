@@ -17,6 +17,7 @@ import click
 
 from cli.bench import bench
 from cli.capacity import capacity
+from cli.daemon import daemon
 from cli.deploy import deploy
 from cli.doctor import doctor
 from cli.history import history
@@ -38,6 +39,7 @@ BAD_INPUT = 2
 REFUSALS = {
     "bench.errors": "BenchError",
     "config.errors": "ConfigError",
+    "daemon.errors": "DaemonError",
     "db.errors": "HistoryError",
     "engine.errors": "EngineError",
     "flows.errors": "FlowError",
@@ -68,7 +70,7 @@ def _check_lane_choice() -> None:
 
 
 SINGLE = (prove, verify, setup, vkey, warmup, doctor)
-BATCHES = (bench, top, sim, capacity, torture, history, ui, deploy, serve)
+BATCHES = (bench, top, daemon, sim, capacity, torture, history, ui, deploy, serve)
 for command in (*SINGLE, *BATCHES):
     cli.add_command(command)
 
@@ -94,6 +96,12 @@ def main() -> None:
         if is_interrupt(error):
             _end("interrupted", INTERRUPTED)
         raise
+
+
+def daemon_main() -> None:
+    """`cuzk-daemon` is `cuzk daemon`."""
+    sys.argv[1:1] = ["daemon"]
+    main()
 
 
 def _run() -> None:

@@ -31,19 +31,10 @@ UNUSED_KEYS: Mapping[tuple[str, str], str] = {
         "synthesis",
         "partition_workers",
     ): f"is deprecated: {_FOLLOWS}",
-    (
-        "daemon",
-        "status_listen",
-    ): "is not used here: see the Prefect UI and `cuzk history`",
     ("pipeline", "slot_size"): f"is not used here: {_FOLLOWS}",
     ("pipeline", "max_gpu_queue_depth"): "is not used here: replaced by pipeline.synthesis_lookahead",
 }
 """Keys that cuzk knows and that have no effect here, and what took their place."""
-
-WITHOUT_EFFECT: Mapping[tuple[str, str], str] = {
-    ("daemon", "listen"): "has no effect: a batch runs in the process of its command",
-}
-"""Keys that are checked and kept, and that nothing follows."""
 
 _OFF_WITH_PIPELINE = {
     ("pipeline", key): "has no effect: pipeline.enabled is false, so one partition is synthesized at a time"
@@ -103,10 +94,10 @@ def _drop_unused(tables: dict[str, Any]) -> list[str]:
 
 
 def _without_effect(tables: Mapping[str, Any]) -> list[str]:
-    without_effect = dict(WITHOUT_EFFECT)
+    without_effect = {}
     pipeline = tables.get("pipeline")
     if isinstance(pipeline, dict) and pipeline.get("enabled") is False:
-        without_effect |= _OFF_WITH_PIPELINE
+        without_effect = _OFF_WITH_PIPELINE
     return [
         f"{section}.{key} {why}"
         for (section, key), why in without_effect.items()

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
-from config.bounds import MOST, MOST_BATCH_WAIT_MS
-from config.environment import DERIVED_LIMIT_BYTES, history_spool, history_url, home, ledger, param_cache
+from config.bounds import MOST, MOST_BATCH_WAIT_MS, MOST_PROOFS
+from config.environment import DERIVED_LIMIT_BYTES, history_spool, history_url, ledger, param_cache
 from config.errors import ConfigError
 from config.units import parse_budget, parse_duration, parse_size
 
@@ -95,9 +95,24 @@ class _Section(BaseModel):
 
 
 class DaemonConfig(_Section):
-    """Where a daemon listens."""
+    """Where a daemon listens, whom it lets in, and how much it takes.
 
-    listen: str = Field(default_factory=lambda: f"unix://{home()}/cuzk.sock")
+    `listen`: "HOST:PORT" or "unix:///PATH", of gRPC; `status_listen`: "HOST:PORT" of HTTP, empty for none.
+    `queue_limit`: jobs that are not ended. `keep_results`: how long a result can be asked for again. `drain`:
+    how long a daemon that is told to end waits for what is under way. `circuits`: which circuit proves a kind
+    of the public protocol, by "porep-32g" or by "POREP_SEAL_COMMIT".
+    """
+
+    listen: str = "127.0.0.1:9820"
+    status_listen: str = "127.0.0.1:9821"
+    queue_limit: Annotated[int, Field(ge=1, le=MOST_PROOFS)] = 1000
+    keep_results: DurationS = 3600.0
+    drain: DurationS = 60.0
+    tls_cert: FilePath | None = None
+    tls_key: FilePath | None = None
+    client_ca: FilePath | None = None
+    token_file: FilePath | None = None
+    circuits: dict[str, str] = {}
 
 
 class SrsConfig(_Section):

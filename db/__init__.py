@@ -15,6 +15,7 @@ from db.failures import Failure, FailureRate, failure_rates, failures
 from db.filters import Filter
 from db.history import History, open_history
 from db.ids import new_id
+from db.job_models import JobRow
 from db.log_models import CacheEvent, Decision, DeviceSample, MemorySample, PolicyEvent
 from db.models import (
     Machine,
@@ -42,6 +43,7 @@ from db.writer import HistoryWriter
 
 if TYPE_CHECKING:
     from db.comparison import Change, TrendPoint, compare_runs, trend
+    from db.jobs import JobStore
     from db.statistics import StageStatistics, stage_statistics
 
 __all__ = [
@@ -56,6 +58,8 @@ __all__ = [
     "History",
     "HistoryError",
     "HistoryWriter",
+    "JobRow",
+    "JobStore",
     "Machine",
     "MemorySample",
     "NoHistory",
@@ -113,6 +117,7 @@ __all__ = [
 ]
 
 _LATER = {
+    "JobStore": "jobs",
     "Change": "comparison",
     "TrendPoint": "comparison",
     "compare_runs": "comparison",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,6 +59,15 @@ class OpenCircuit:
         if self.spec.witness is not None:
             return partial(read_witness, self.spec.witness)
         return partial(_calculate, self.spec, calculator, stop)
+
+    def up_to(self, stage: str) -> OpenCircuit:
+        """The circuit for work that ends with that stage, and so takes less than a proof."""
+        shape, name = self.shape, f"{self.shape.name} ({stage})"
+        if stage == "load":
+            return replace(self, shape=Circuit(name, shape.entries, 0, 0))
+        if stage == "synthesize":
+            return replace(self, shape=Circuit(name, shape.entries, shape.phase1_bytes, shape.phase2_bytes))
+        return self
 
     def describe(self, stage: str) -> str:
         """What the stage works on, in a few words."""

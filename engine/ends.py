@@ -8,7 +8,7 @@ from engine.circuit import OpenCircuit
 from engine.errors import EngineError, ProofCancelled, ProofFailed
 from engine.metrics import Metrics
 from engine.outputs import Outputs
-from engine.proofs import Progress
+from engine.proofs import Progress, Stage, makes_proofs
 from engine.recorder import Recorder
 from engine.timeline import Timeline
 
@@ -24,6 +24,7 @@ class ActiveProof:
     outputs: Outputs
     progress: Progress
     cause: BaseException | None = None  # the first error among its stages
+    until: Stage = "verify"
 
 
 class Ends:
@@ -37,6 +38,9 @@ class Ends:
     def complete(self, job_id: str, at_s: float) -> None:
         """Every partition is verified: the proof succeeds if its files can be published."""
         proof = self._proofs[job_id]
+        if not makes_proofs(proof.until):
+            self.end(job_id, at_s, "succeeded", None)
+            return
         self._recorder.publishes(job_id, proof.outputs.last)
         try:
             proof.outputs.publish()
@@ -63,7 +67,8 @@ class Ends:
         proof = self._proofs[job_id]
         proof.outputs.discard()
         self._timeline.ended(job_id, at_s)
-        proof_path = str(proof.outputs.last) if error is None else None
+        made = error is None and makes_proofs(proof.until)
+        proof_path = str(proof.outputs.last) if made else None
         self._recorder.proof(
             job_id, state, ended_s=at_s, proof_path=proof_path, error=str(error) if error else None
         )

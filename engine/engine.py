@@ -10,6 +10,7 @@ from config import Config
 from db import RunState, new_id
 from engine import running
 from engine.allocator import give_back_freed_memory
+from engine.catalog import CircuitSpec
 from engine.circuit import open_circuit
 from engine.devices import Devices
 from engine.ends import ActiveProof, wording
@@ -17,13 +18,24 @@ from engine.errors import EngineError, ProofCancelled, Rejected
 from engine.executor import Executor
 from engine.ledger import Ledger
 from engine.metrics import Gauge, prometheus_text
-from engine.monitor import MemoryMonitor
+from engine.monitor import DeviceUse, MemoryMonitor
 from engine.outputs import Outputs
 from engine.pools import Pools
-from engine.proofs import Progress, ProofRequest, ProofResult, Stage, StageSummary
+from engine.proofs import Progress, ProofRequest, ProofResult, Stage, StageSummary, makes_proofs
 from engine.recorder import NoWriter, Recorder, RunLabels, Writer
 from engine.watchdog import Watchdog
-from policy import BudgetPolicy, Cancel, DeviceLost, Job, Limits, PartitionId, Policy
+from policy import (
+    BudgetPolicy,
+    Cancel,
+    DeviceLost,
+    EntryUse,
+    Job,
+    Limits,
+    PartitionId,
+    Policy,
+    Resized,
+    Unload,
+)
 
 log = logging.getLogger("cuzk.engine")
 
@@ -123,13 +135,16 @@ class Engine:
             raise EngineError(
                 f"{request.name}: the engine takes no more proofs, it has stopped or is closing"
             )
-        circuit = open_circuit(request.circuit, self._said_bytes)
+        circuit = open_circuit(request.circuit, self._said_bytes).up_to(request.until)
         partitions = request.partitions or request.circuit.partitions
         priority = request.circuit.priority if request.priority is None else request.priority
         proof_id = new_id()
         outputs = Outputs(request.output_dir, partitions, proof_id)
-        outputs.prepare()
-        proof = ActiveProof(request.name, circuit, outputs, Progress(request.name, partitions))
+        if makes_proofs(request.until):
+            outputs.prepare()
+        proof = ActiveProof(
+            request.name, circuit, outputs, Progress(request.name, partitions), until=request.until
+        )
         due_s = None if request.due is None else self._seconds_at(request.due)
         self._executor.submit(proof_id, proof, Job(proof_id, circuit.shape, partitions, priority, due_s))
         if isinstance(proof.progress.error, Rejected):
@@ -149,6 +164,10 @@ class Engine:
     def waited_s(self, proof_id: str, partition: int = 0) -> float:
         """How long the partition waited until it was admitted; 0 while it still does."""
         return self._proof(proof_id).progress.waited_s(partition)
+
+    def active(self, proof_id: str) -> ActiveProof:
+        """What is known of the proof, for who is to know it after it was forgotten here."""
+        return self._proof(proof_id)
 
     def has_started(self, proof_id: str, stage: Stage, partition: int = 0) -> bool:
         """Whether the stage has started, or never will."""
@@ -197,6 +216,41 @@ class Engine:
         if proof.progress.ended:
             return f"{PartitionId(proof_id, partition)} has ended"
         return self._executor.explain(PartitionId(proof_id, partition))
+
+    def resize(self, budget_bytes: int) -> None:
+        """The budget is another from now on; what waits and can never fit it fails."""
+        self._executor.dispatcher.send(Resized(budget_bytes))
+
+    def unload(self, circuit: CircuitSpec) -> int:
+        """Let go of what the circuit's proofs share with others, where none uses it; the bytes that freed."""
+        keys = [entry.key for entry in open_circuit(circuit, self._said_bytes).shape.entries]
+        held_bytes = self.reserved_bytes
+        for key in keys:
+            self._executor.dispatcher.send(Unload(key))
+        return held_bytes - self.reserved_bytes
+
+    def entries(self) -> list[EntryUse]:
+        """The keys, matrices and calculators in memory or being loaded."""
+        return self._policy.entries()
+
+    @property
+    def limits(self) -> Limits:
+        """Of now: the budget may have changed."""
+        return self._policy.limits
+
+    @property
+    def share_bytes(self) -> int:
+        """What this process may use of the budget now."""
+        return self._executor.share_bytes
+
+    @property
+    def rss_bytes(self) -> int:
+        """Resident memory, as last sampled."""
+        return self._monitor.last.rss_bytes
+
+    def devices_use(self) -> tuple[DeviceUse, ...]:
+        """What each GPU in use holds, and what is reserved there."""
+        return self._executor.devices_use()
 
     @property
     def reserved_bytes(self) -> int:

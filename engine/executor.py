@@ -213,6 +213,7 @@ class Executor:
             self._pools,
             self._timeouts,
             self.dispatcher.send,
+            proof.until,
         )
 
     async def _load(self, entry: Entry) -> None:

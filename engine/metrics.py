@@ -70,7 +70,7 @@ class Gauge:
 
 def prometheus_text(metrics: Metrics, gauges: Iterable[Gauge]) -> str:
     """All of it, one family after the other, as a scrape is answered with."""
-    families = [_family(gauge.name, "gauge", gauge.help, gauge.values()) for gauge in gauges]
+    families = [gauges_text(gauges)]
     counters: list[tuple[str, str, Mapping[Labels, float]]] = [
         ("loads_total", "Keys, matrices and calculators loaded.", {(): metrics.loads}),
         ("evictions_total", "Entries evicted.", {(): metrics.evictions}),
@@ -93,6 +93,11 @@ def prometheus_text(metrics: Metrics, gauges: Iterable[Gauge]) -> str:
     ]
     families += [_family(name, "counter", text, values) for name, text, values in counters]
     return "".join(families)
+
+
+def gauges_text(gauges: Iterable[Gauge]) -> str:
+    """Families of gauges alone."""
+    return "".join(_family(gauge.name, "gauge", gauge.help, gauge.values()) for gauge in gauges)
 
 
 def _by(label: str, values: Mapping[str, float]) -> dict[Labels, float]:

@@ -14,11 +14,17 @@ Stage = Literal["load", "synthesize", "prove", "verify"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
+def makes_proofs(until: Stage) -> bool:
+    """Whether work that ends with the stage gets as far as proofs."""
+    return until in ("prove", "verify")
+
+
 @dataclass(frozen=True)
 class ProofRequest:
     """What to prove, and where to put it. `name` is for people, such as "merkle #2".
 
     partitions and priority: the circuit's own where they are None. due: when it should be done.
+    until: the stage after which it ends; after "load" or "synthesize" there is no proof and no file.
     """
 
     circuit: CircuitSpec
@@ -27,6 +33,7 @@ class ProofRequest:
     partitions: int | None = None
     priority: Priority | None = None
     due: datetime | None = None
+    until: Stage = "verify"
 
 
 @dataclass(frozen=True)
@@ -113,24 +120,24 @@ class Progress:
 
     def waited_s(self, index: int) -> float:
         """From the submission to the partition's admission; 0 while it waits."""
-        admitted_s = self._state("load", index).started_s
+        admitted_s = self.state("load", index).started_s
         return 0.0 if admitted_s is None else admitted_s - self.submitted_s
 
     def has_started(self, stage: Stage, index: int) -> bool:
-        return self._state(stage, index).started.is_set()
+        return self.state(stage, index).started.is_set()
 
     def has_finished(self, stage: Stage, index: int) -> bool:
-        return self._state(stage, index).finished.is_set()
+        return self.state(stage, index).finished.is_set()
 
     async def wait_started(self, stage: Stage, index: int) -> None:
-        state = self._state(stage, index)
+        state = self.state(stage, index)
         await state.started.wait()
         if state.started_s is None:
             self._raise()
 
     async def wait_finished(self, stage: Stage, index: int) -> float:
         """The stage's seconds."""
-        state = self._state(stage, index)
+        state = self.state(stage, index)
         await state.finished.wait()
         if state.finished_s is None:
             self._raise()
@@ -141,7 +148,8 @@ class Progress:
         if self._error is not None:
             self._raise()
 
-    def _state(self, stage: Stage, index: int) -> StageState:
+    def state(self, stage: Stage, index: int) -> StageState:
+        """The stage of that partition; ValueError where there is none."""
         try:
             return self._states[stage, index]
         except KeyError:

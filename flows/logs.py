@@ -1,19 +1,14 @@
 """Where log lines go: a file of the run's own, warnings to the flow's page in the UI, few to the terminal."""
 
-import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 from prefect.logging.handlers import APILogHandler
-from typing_extensions import override
 
 from config import LoggingConfig
-
-OURS = "cuzk"  # the parent of our rooms' loggers
-LEVELS = {"trace": logging.DEBUG, "warn": logging.WARNING}  # the others have logging's own names
+from engine.log_lines import OURS, formatter, level_of
 
 
 @contextmanager
@@ -27,11 +22,10 @@ def run_log(path: Path, settings: LoggingConfig) -> Iterator[Path]:
         logging.FileHandler(path, "x"),
         logging.StreamHandler(),
     )
-    text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
-    handler.setFormatter(JsonLines() if settings.format == "json" else text)
+    handler.setFormatter(formatter(settings))
     terminal.setLevel(logging.WARNING)
     level, propagate = logger.level, logger.propagate
-    logger.setLevel(LEVELS.get(settings.level, settings.level.upper()))
+    logger.setLevel(level_of(settings.level))
     logger.propagate = False  # Prefect prints what reaches the root
     try:
         with _attached(logger, handler), _attached(logger, terminal):
@@ -40,22 +34,6 @@ def run_log(path: Path, settings: LoggingConfig) -> Iterator[Path]:
         logger.propagate = propagate
         logger.setLevel(level)
         handler.close()
-
-
-class JsonLines(logging.Formatter):
-    """A record as one JSON object."""
-
-    @override
-    def format(self, record: logging.LogRecord) -> str:
-        fields = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        if record.exc_info:
-            fields["error"] = self.formatException(record.exc_info)
-        return json.dumps(fields)
 
 
 @contextmanager

@@ -45,11 +45,12 @@ if TYPE_CHECKING:
         Submit,
         Synthesized,
         Tick,
+        Unload,
         Verified,
     )
     from policy.fixed_concurrency import FixedConcurrency
     from policy.model import Circuit, Device, Entry, Job, Limits, PartitionId, Priority
-    from policy.protocol import Policy, WaitCause, WantedShare
+    from policy.protocol import EntryUse, Policy, WaitCause, WantedShare
     from policy.states import TERMINAL, TRANSITIONS, PartitionState
 
 MODULES = (
@@ -80,6 +81,7 @@ __all__ = [
     "DeviceOutOfMemory",
     "Displaced",
     "Entry",
+    "EntryUse",
     "Event",
     "Evict",
     "EvictFromDevice",
@@ -109,6 +111,7 @@ __all__ = [
     "Synthesize",
     "Synthesized",
     "Tick",
+    "Unload",
     "Upload",
     "Verified",
     "WaitCause",

@@ -156,6 +156,13 @@ class Shared:
 
 
 @message
+class Unload:
+    """Somebody wants the entry gone from host memory. Ignored where it is in use, loads, or is not there."""
+
+    entry_key: str
+
+
+@message
 class Tick:
     """Time passed: the answer to `WakeAt`. Harmless at any time."""
 
@@ -176,5 +183,6 @@ Event = (
     | Cancel
     | Resized
     | Shared
+    | Unload
     | Tick
 )

@@ -6,7 +6,7 @@ from policy.capacity import Capacity, capacities
 from policy.group import Group
 from policy.line import NEVER
 from policy.model import Circuit, Limits, PartitionId
-from policy.protocol import WaitCause, WantedShare
+from policy.protocol import EntryUse, WaitCause, WantedShare
 from policy.records import JobRecord, PartitionRecord
 from policy.room import Room
 from policy.states import LOADING, READY, SYNTHESIZED, WAITING, PartitionState
@@ -55,6 +55,12 @@ class Queries:
             if wanted is not None:
                 return wanted
         return None
+
+    def entries(self) -> list[EntryUse]:
+        return [
+            EntryUse(cached.entry.key, cached.size_bytes, cached.users, cached.loading)
+            for cached in self._work.cache
+        ]
 
     def device_reserved_bytes(self, device: str) -> int:
         return self._work.stages.devices.by_name[device].memory.reserved_bytes

@@ -29,6 +29,15 @@ class WaitCause(Enum):
     __hash__ = object.__hash__
 
 
+class EntryUse(NamedTuple):
+    """An entry in host memory or on its way there, and how many partitions use it."""
+
+    key: str
+    size_bytes: int
+    users: int
+    loading: bool
+
+
 class WantedShare(NamedTuple):
     """`most_bytes` leaves every idle entry where it is, `least_bytes` evicts all that may go."""
 
@@ -67,6 +76,9 @@ class Policy(Protocol):
 
         `Shared` with so much, sent at once, is answered by an admission.
         """
+
+    def entries(self) -> list[EntryUse]:
+        """What lies in host memory for work, or is being loaded there."""
 
     def device_reserved_bytes(self, device: str) -> int:
         """Memory reserved on the device now; 0 for one that works in host memory."""

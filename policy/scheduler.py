@@ -25,6 +25,7 @@ from policy.events import (
     Submit,
     Synthesized,
     Tick,
+    Unload,
     Verified,
 )
 from policy.explain import Queries
@@ -62,6 +63,7 @@ class Scheduler(Queries):
             Cancel: self._cancel,
             Resized: self._resized,
             Shared: self._shared,
+            Unload: self._unload,
             Tick: self._tick,
         }
 
@@ -230,6 +232,12 @@ class Scheduler(Queries):
         self._room.share(event.share_bytes, event.short)
         self._shrunk = True
         self._start(now_s)
+
+    def _unload(self, event: Unload, now_s: float) -> None:
+        cached = self._work.cache.find(event.entry_key)
+        if cached is not None and not cached.users and not cached.loading:
+            self._work.evict([cached], now_s)
+            self._start(now_s)
 
     def _tick(self, _event: Tick, now_s: float) -> None:
         self._wake_at_s = None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from policy import Cancel, Complete, Fail, Job, Reject, Resized, Shared, Submit
+from policy import Cancel, Complete, Fail, Job, Reject, Resized, Shared, Submit, Unload
 from sim.errors import SimError
 from sim.spans import Entry
 
@@ -35,7 +35,7 @@ def requests_of(log: Sequence[Entry], name: str) -> Requests:
             at_s.append(entry.at_s)
             unfinished += 1
             most = max(most, unfinished)
-        elif isinstance(entry.event, Cancel | Resized | Shared):
+        elif isinstance(entry.event, Cancel | Resized | Shared | Unload):
             raise SimError(
                 f"run {name}: {type(entry.event).__name__} came, which no model foresees; choose another"
             )

@@ -20,14 +20,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plots": {"db"},
     "sim": {"policy", "db", "config"},
     "engine": {"policy", "groth16", "kernels", "db", "config", "examples"},
+    "daemon": {"engine", "policy", "groth16", "db", "config", "examples"},
     "tasks": {"engine", "config"},
-    "flows": {"tasks", "engine", "sim", "plots", "policy", "db", "config", "examples"},
-    "bench": {"engine", "groth16", "kernels", "policy", "db", "plots", "config"},
+    "flows": {"daemon", "tasks", "engine", "sim", "plots", "policy", "db", "config", "examples"},
+    "bench": {"daemon", "engine", "groth16", "kernels", "policy", "db", "plots", "config"},
     "benchmarks": {
-        "flows", "tasks", "engine", "groth16", "kernels", "policy", "sim", "plots", "db", "config",
+        "daemon", "flows", "tasks", "engine", "groth16", "kernels", "policy", "sim", "plots", "db", "config",
     },
     "cli": {
-        "bench", "flows", "tasks", "engine", "sim", "plots", "policy", "db", "groth16", "kernels", "config",
+        "bench", "daemon", "flows", "tasks", "engine", "sim", "plots", "policy", "db", "groth16",
+        "kernels", "config",
         "examples",
     },
 }  # fmt: skip
@@ -40,6 +42,7 @@ LIVES_ONLY_IN = {
     "llvmlite": {"kernels"},
     "click": {"cli", "benchmarks"},
     "matplotlib": {"plots", "benchmarks"},
+    "grpc": {"daemon"},
 }
 
 

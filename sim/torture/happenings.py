@@ -21,6 +21,7 @@ from policy import (
     Submit,
     Synthesized,
     Tick,
+    Unload,
     Verified,
 )
 from sim.torture.holdings import Held, Holdings, Running
@@ -48,6 +49,7 @@ class Happenings(Holdings):
             Cancel: self._cancel,
             Resized: self._resized,
             Shared: self._shared,
+            Unload: self._tick,
             Tick: self._tick,
         }
 

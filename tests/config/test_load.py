@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from config import Config, ConfigError, home, load_config
-from config.load import UNUSED_KEYS, WITHOUT_EFFECT
+from config.load import UNUSED_KEYS
 
 CUZK_FILE = """
 [daemon]
@@ -138,13 +138,6 @@ def test_each_key_out_of_use_gives_a_warning_and_no_error() -> None:
     assert len(warnings) == len(UNUSED_KEYS)
     for warning, (section, key) in zip(warnings, UNUSED_KEYS, strict=True):
         assert warning.startswith(f"old.toml: {section}.{key} is ")
-
-
-def test_each_key_without_effect_says_so_and_is_checked_all_the_same() -> None:
-    Path("all.toml").write_text("daemon.listen='/s'")
-    warnings: list[str] = []
-    assert load_config("all.toml", warn=warnings.append).daemon.listen == "/s"
-    assert [warning.split()[1] for warning in warnings] == [".".join(names) for names in WITHOUT_EFFECT]
 
 
 def test_what_is_off_with_the_pipeline_says_so() -> None:

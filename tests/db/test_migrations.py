@@ -132,6 +132,26 @@ def test_what_lay_on_devices_comes_with_a_table_and_goes_with_it(address: str, e
         assert [sample.rss_bytes for sample in db.memory_samples(history, RUN)] == [0, 1, 2]
 
 
+def test_jobs_come_with_a_table_and_go_with_it(address: str, engine: Engine) -> None:
+    former(engine, "0002")
+    with write_transaction(engine) as connection:
+        upgrade(connection, "0004")
+    with open_history(address) as history:  # comes to this version
+        store = db.JobStore(history, "host:/folder")
+        job = db.JobRow(owner="", digest="d", circuit="c", kind="porep-32g", until="verify", request_id="r")
+        store.accept(job).result()
+        assert [each.id for each in store.all()] == [job.id]
+        store.close()
+    with write_transaction(engine) as connection:
+        downgrade(connection, "0004")
+        assert read_revision(connection) == "0004"
+    with open_history(address) as history:
+        store = db.JobStore(history, "host:/folder")
+        assert store.all() == []
+        store.close()
+        assert show_run(history, RUN).run.name == "old"
+
+
 def rows(connection: Connection, without: str = "") -> dict[str, list[dict[str, Any]]]:
     tables = ("run", "proof", "partition", "stage", "memory_sample", "policy_event")
     found = {}

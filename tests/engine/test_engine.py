@@ -20,6 +20,7 @@ from engine import (
     load_shape,
     stages,
 )
+from engine.proofs import Stage
 from groth16.errors import InputError
 from groth16.proof import read_proof, read_public
 from groth16.verification_key import read_verification_key_of
@@ -247,3 +248,22 @@ def test_a_missing_file_is_refused_by_name_at_once(
                 running.submit(request(spec, tmp_path))
 
     run(steps())
+
+
+@pytest.mark.parametrize(("until", "stages_made"), [("load", set()), ("synthesize", {"synthesize"})])
+def test_work_that_ends_before_the_proof_makes_none_and_holds_nothing(
+    multiplier: CircuitSpec, tmp_path: Path, until: Stage, stages_made: set[str]
+) -> None:
+    async def steps() -> None:
+        async with Engine(CONFIG, limits_for(multiplier, 1), Rows()) as running:
+            ask = replace(request(multiplier, tmp_path), until=until)
+            proof_id = running.submit(ask)
+            result = await running.result(proof_id)
+            assert stages_made <= {name for name, seconds in result.stage_seconds.items() if seconds > 0}
+            assert running.reserved_bytes == load_shape(multiplier).entries_bytes
+            assert [entry.users for entry in running.entries()] == [0, 0, 0]
+            assert running.unload(multiplier) > 0
+            assert running.entries() == []
+
+    run(steps())
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,1 @@
+"""Generated; see `daemon.proto`."""

@@ -1,0 +1,54 @@
+"""What SIGHUP changes in a running daemon, and what it says of the rest."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import engine
+from config import Config, ConfigError, format_size
+from daemon.book import Book
+from daemon.logs import set_level
+from engine import Engine, EngineError
+
+if TYPE_CHECKING:
+    from daemon.run import Start
+
+log = logging.getLogger("cuzk.daemon")
+
+CHANGES = (
+    ("logging", "level"),
+    ("memory", "total_budget"),
+    ("daemon", "queue_limit"),
+    ("daemon", "keep_results"),
+)
+
+
+def reload_at(start: Start, current: Engine, book: Book) -> None:
+    """Take over what the settings say now; a file that is no good changes nothing. Says all in the log."""
+    try:
+        config = start.load()
+        limits = engine.policy_limits(config)
+    except (ConfigError, EngineError) as error:
+        log.error("the settings were not reloaded: %s", error)
+        return
+    set_level(config.logging.level)
+    book.queue_limit, book.keep_results_s = config.daemon.queue_limit, config.daemon.keep_results
+    if limits.budget_bytes != current.limits.budget_bytes and isinstance(config.memory.total_budget, int):
+        current.resize(limits.budget_bytes)
+    log.warning(
+        "settings reloaded: level %s, budget %s, queue limit %d, results kept %g s%s",
+        config.logging.level, format_size(current.limits.budget_bytes), book.queue_limit,
+        book.keep_results_s, _unchanged(start.config, config),
+    )  # fmt: skip
+
+
+def _unchanged(before: Config, now: Config) -> str:
+    old, new = before.model_dump(mode="json"), now.model_dump(mode="json")
+    names = [
+        f"{section}.{key}"
+        for section, table in new.items()
+        for key, value in table.items()
+        if (section, key) not in CHANGES and old[section].get(key) != value
+    ]
+    return f"; only a restart changes {', '.join(names)}" if names else ""

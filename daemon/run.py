@@ -1,0 +1,178 @@
+"""A daemon's life: what it opens, in which order, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import engine
+from config import Config, home
+from daemon import notify, place
+from daemon.address import Address, parse_address
+from daemon.book import Book
+from daemon.circuits import Circuits
+from daemon.circuits_service import CircuitsService
+from daemon.http_status import serve_status
+from daemon.kinds import check_kinds
+from daemon.logs import leave_streams, run_log
+from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
+from daemon.public_service import PublicService
+from daemon.reloading import reload_at
+from daemon.server import serve
+from daemon.signals import Signals
+from daemon.status import Status
+from daemon.stored import Stored
+from daemon.version import PROTOCOL, code_version
+from db import JobStore, new_id, open_history
+from db.process import host_name, this_process_started_at
+from engine import Engine, RunLabels
+from engine.leftovers import clean_up
+
+log = logging.getLogger("cuzk.daemon")
+
+SAMPLE_EVERY_S = 1.0
+LAST_ANSWERS_S = 2.0  # for clients to get what has ended, once all has
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a daemon is started with; `load` reads the settings again."""
+
+    config: Config
+    load: Callable[[], Config]
+    say: Say
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where this daemon lives: its run, its log, the folder of its jobs."""
+
+    run_id: str
+    log_path: Path
+    folder: Path
+
+
+def run(start: Start) -> None:
+    """Be the daemon of this host until it is told to end. Raises DaemonError where it cannot be."""
+    address = parse_address(start.config.daemon.listen)
+    check_kinds(start.config.daemon.circuits)
+    run_id = new_id()
+    log_path = home() / "logs" / f"{run_id}.log"
+    with ExitStack() as stack:
+        folder = stack.enter_context(place.owned())
+        stack.enter_context(run_log(log_path, start.config.logging))
+        stack.enter_context(_reasons_logged())
+        asyncio.run(_live(start, address, Place(run_id, log_path, folder)))
+
+
+async def _live(start: Start, address: Address, here: Place) -> None:
+    signals = Signals(asyncio.get_running_loop())
+    config = start.config
+    async with _opened(config, here) as (current, book, circuits):
+        status = Status(current, book)
+        about = _about(here)
+        public = PublicService(current, book, circuits, config)
+        own = CircuitsService(current, book, circuits, status, about, signals.stop)
+        server, listening = await serve(address, config.daemon, public, own)
+        async with serve_status(config.daemon, current, book, status) as status_address:
+            about.status_address = status_address
+            await asyncio.to_thread(
+                place.write_pid_file, listen=listening.text, status=status_address, run_id=here.run_id,
+                log=str(here.log_path),
+            )  # fmt: skip
+            where = f"listening on {listening.text}" + (
+                f", status on {status_address}" if status_address else ""
+            )
+            log.info("%s; run %s, process %d", where, here.run_id, os.getpid())
+            start.say(f"cuzk daemon: {where}; log {here.log_path}")
+            leave_streams(here.log_path.with_suffix(".out"))
+            notify.notify("READY=1\nSTATUS=" + where)
+            beating = asyncio.create_task(_beat())
+            signals.on_reload(lambda: reload_at(start, current, book))
+            await signals.stop.wait()
+            beating.cancel()
+            log.info("ending: %d run, %d wait", book.count("running"), book.count("accepted"))
+            notify.notify("STOPPING=1")
+            await _drain(book, config.daemon.drain, signals)
+            await server.stop(LAST_ANSWERS_S)
+    log.info("ended")
+
+
+@asynccontextmanager
+async def _opened(config: Config, here: Place) -> AsyncIterator[tuple[Engine, Book, Circuits]]:
+    """The engine and what stands on it; closed in turn, whatever happens inside."""
+    limits = engine.policy_limits(config)
+    settings = config.daemon
+    async with AsyncExitStack() as stack:
+        opened = open_history(config.history_url(), spool=config.history_spool(), hide=config.history.hash)
+        history = stack.enter_context(opened)
+        writer = stack.enter_context(history.writer())
+        await asyncio.to_thread(clean_up, config, history)
+        store = Stored(JobStore(history, f"{host_name()}:{here.folder}"))
+        stack.callback(store.close)
+        ledger = engine.shared_ledger(config, f"daemon, run {here.run_id}", limits)
+        labels = RunLabels("daemon", code_version(), output_path=str(here.folder))
+        current = await stack.enter_async_context(
+            Engine(
+                config, limits, writer, here.run_id, labels, sample_interval_s=SAMPLE_EVERY_S, ledger=ledger
+            )
+        )
+        circuits = Circuits(config, limits)
+        book = Book(current, circuits, store, here.folder, settings.queue_limit, settings.keep_results)
+        book.resume(await asyncio.to_thread(store.known, here.folder, settings.keep_results))
+        forgetting = asyncio.create_task(book.forget_old())
+        try:
+            yield current, book, circuits
+        finally:
+            forgetting.cancel()
+            book.draining = True
+
+
+async def _drain(book: Book, within_s: float, signals: Signals) -> None:
+    """End in good order, unless a second signal comes."""
+    draining = asyncio.create_task(book.drain(within_s))
+    second = asyncio.create_task(signals.again.wait())
+    await asyncio.wait((draining, second), return_when=asyncio.FIRST_COMPLETED)
+    second.cancel()
+    if not draining.done():
+        log.warning("a second signal: ending at once; what runs is run again by the next daemon")
+        draining.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await draining
+        await book.drain(0.0)
+
+
+async def _beat() -> None:
+    """Tell systemd that this loop still turns, as often as it wants to know."""
+    every_s = notify.watchdog_s()
+    while every_s is not None:
+        notify.notify("WATCHDOG=1")
+        await asyncio.sleep(every_s)
+
+
+def _about(here: Place) -> pb.GetVersionResponse:
+    return pb.GetVersionResponse(
+        version=code_version(),
+        protocol=PROTOCOL,
+        run_id=here.run_id,
+        pid=os.getpid(),
+        process_started_at_s=this_process_started_at().timestamp(),
+        host=host_name(),
+        log_path=str(here.log_path),
+    )
+
+
+@contextlib.contextmanager
+def _reasons_logged() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        log.error("ended: %s", error, exc_info=error)
+        raise

@@ -1,0 +1,133 @@
+"""A daemon's jobs as rows of the history's database, and back."""
+
+import asyncio
+import json
+import logging
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import cast
+
+from daemon.jobs import Ask, End, Job, PartitionFiles, Timings
+from db import HistoryError, JobRow, JobStore
+from engine.proofs import Stage
+from policy import Priority
+
+log = logging.getLogger("cuzk.daemon")
+
+
+class Stored:
+    """See `daemon.book.Store`."""
+
+    def __init__(self, store: JobStore) -> None:
+        self._store = store
+
+    async def accept(self, job: Job) -> None:
+        await asyncio.wrap_future(self._store.accept(_row(job)))
+
+    async def end(self, job: Job) -> None:
+        end = job.end
+        assert end is not None, "a job that is written as ended has"
+        await asyncio.wrap_future(
+            self._store.change(
+                job.id, state=end.state, ended_at=end.at, error=end.error or None,
+                timings=asdict(end.timings), proofs=_packed(end.files), input_path=None,
+            )
+        )  # fmt: skip
+
+    async def deliver(self, job: Job) -> None:
+        """Nobody waits for this: that a result is handed out once more after a crash harms nobody."""
+        self._store.change(job.id, delivered_at=datetime.now(UTC))
+
+    async def files(self, job: Job) -> tuple[PartitionFiles, ...]:
+        return _unpacked(await asyncio.to_thread(self._store.proofs, job.id))
+
+    async def forget(self, job_ids: list[str]) -> None:
+        try:
+            await asyncio.wrap_future(self._store.forget(job_ids))
+        except HistoryError as error:  # they are gone with the next ones
+            log.warning("%s", error)
+
+    def known(self, folder: Path, keep_results_s: float) -> list[Job]:
+        """What earlier processes accepted, but for results that are old. Blocks. Raises HistoryError.
+
+        A result that no client has had counts from now on: they could not ask while nobody was here.
+        """
+        rows = self._store.all()
+        since = datetime.now(UTC) - timedelta(seconds=keep_results_s)
+        old = [row.id for row in rows if row.delivered_at is not None and (row.ended_at or since) < since]
+        if old:
+            self._store.forget(old)
+        jobs = [_job(row) for row in rows if row.id not in set(old)]
+        _remove_strays(folder, jobs)
+        return jobs
+
+    def close(self) -> None:
+        """Write what is left. Blocks."""
+        self._store.close()
+
+
+def _row(job: Job) -> JobRow:
+    ask = job.ask
+    return JobRow(
+        id=job.id,
+        owner="",
+        request_id=ask.request_id or None,
+        digest=ask.digest,
+        circuit=ask.circuit,
+        kind=ask.kind,
+        name=ask.name,
+        priority=None if ask.priority is None else ask.priority.name.lower(),
+        due_at=ask.due,
+        partition_count=ask.partitions,
+        until=ask.until,
+        lease_s=ask.lease_s,
+        input_path=None if job.input_path is None else str(job.input_path),
+        accepted_at=job.accepted_at,
+    )
+
+
+def _job(row: JobRow) -> Job:
+    ask = Ask(
+        row.circuit,
+        row.kind,
+        row.request_id or "",
+        row.name,
+        None if row.priority is None else Priority[row.priority.upper()],
+        row.due_at,
+        row.partition_count,
+        cast(Stage, row.until),
+        row.lease_s,
+        row.digest,
+    )
+    path = None if row.input_path is None else Path(row.input_path)
+    job = Job(ask, path, id=row.id, accepted_at=row.accepted_at)
+    if row.state != "accepted":
+        at = row.ended_at if row.delivered_at is not None else None
+        job.state = row.state
+        job.end = End(row.state, row.error or "", (), Timings(**row.timings or {}), at or datetime.now(UTC))
+        job.stored = True
+        job.delivered = row.delivered_at is not None
+        job.ended.set()
+    return job
+
+
+def _remove_strays(folder: Path, jobs: list[Job]) -> None:
+    """Inputs that were written by a process that died before it had accepted the job."""
+    known = {job.input_path for job in jobs}
+    for path in folder.glob("*-*-*-*-*.*"):
+        if path.suffix in (".wtns", ".json") and path not in known:
+            path.unlink(missing_ok=True)
+            log.info("removed the input of a job that was never accepted")
+
+
+def _packed(files: tuple[PartitionFiles, ...]) -> bytes | None:
+    if not files:
+        return None
+    return json.dumps([[proof.decode(), public.decode()] for proof, public in files]).encode()
+
+
+def _unpacked(packed: bytes | None) -> tuple[PartitionFiles, ...]:
+    if packed is None:
+        return ()
+    return tuple((proof.encode(), public.encode()) for proof, public in json.loads(packed))
