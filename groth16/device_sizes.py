@@ -41,6 +41,6 @@ def msm_bytes(key: sizes.KeyCounts) -> int:
     scalars = max(key.n_variables, key.domain_size, 1 << 12)
     windows = max(1, min(32, MOST_ENTRIES // scalars))
     buckets = windows * min(max(scalars // 32, 1 << 9), 1 << 21)
-    tasks = max(TASKS, windows * scalars // LONGEST_RUN)
+    tasks = max(TASKS, TASKS // 4 + windows * scalars // LONGEST_RUN)
     point_bytes = 2 * key.curve.g2.point_bytes
     return 12 * (windows + 1) * scalars + (buckets * 9 // 8 + 2 * tasks) * point_bytes

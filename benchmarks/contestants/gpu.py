@@ -46,7 +46,6 @@ FIELDS: dict[str, Field | QuadraticField] = {
     each.name: each for curve in CURVES.values() for each in (curve.fq, curve.fq2, curve.fr)
 }
 DEVICE, WORKSPACE = Device(0), Workspace()
-TRANSFORMS_IN_A_ROW = 16  # one takes no longer than a device that was idle takes to begin
 MOST_ROWS = 99  # of a table: as many as there are windows
 
 
@@ -127,12 +126,13 @@ def _sum(curve: str, group: str, log2_size: int) -> tuple[Group, Any, Any, Calla
 def ntt(curve: str, log2_size: int, natural: bool = False) -> Job:
     """Forward, in place; the values come out in bit-reversed order unless they are to be in natural order."""
     domain, values = Domain(CURVES[curve].fr, log2_size), _uploaded(_random_scalars(curve, 1 << log2_size))
+    in_a_row = max(16, 1 << 26 >> log2_size)  # a device that was idle takes longer to begin than a short one
 
     def transform() -> None:
-        for _ in range(TRANSFORMS_IN_A_ROW):
+        for _ in range(in_a_row):
             domain.forward(values) if natural else domain.split(values)
 
-    return _timed(transform, times=TRANSFORMS_IN_A_ROW)
+    return _timed(transform, times=in_a_row)
 
 
 def quotient(curve: str, log2_size: int) -> Job:

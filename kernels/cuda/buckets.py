@@ -18,7 +18,7 @@ from kernels.cuda.tiles import NO_BUCKET, last_at_or_below
 from kernels.fields import Field
 
 WAVES = 4  # runs for each thread that the device holds at once, or more
-LONGEST_RUN = 512  # entries: of many, so that few threads work while the last runs end
+LONGEST_RUN = 512  # entries: many whole waves of short runs, so that few threads wait for the last to end
 GROUP = 8  # heads that a thread adds; also the shortest run
 
 
@@ -122,7 +122,8 @@ def bucket_sums(F: Any, points: Any, entries: Any, starts: Any, tasks: int, work
     add_entries = _add_in_prime_field if isinstance(F, Field) else _add_in_quadratic_field
     if tasks == 0:
         alike = F, points, entries, starts, 0, buckets, buckets, starts
-        tasks = max(WAVES * resident_threads(add_entries, THREADS, *alike), entries.shape[0] // LONGEST_RUN)
+        at_once = resident_threads(add_entries, THREADS, *alike)
+        tasks = max(WAVES, -(-entries.shape[0] // (LONGEST_RUN * at_once))) * at_once
     n = min(tasks, -(-entries.shape[0] // GROUP))
     heads, head_buckets = _head_arrays(F, 0, n, workspace)
     launch(add_entries, n, F, points, entries, starts, n, buckets, heads, head_buckets)
