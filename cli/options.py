@@ -107,6 +107,13 @@ REAL_BATCH_OPTIONS = (
         help='What proves: "0,1", "all", "none" or "auto" (default: the settings\').',
     ),
     click.option(
+        "--host",
+        "hosts",
+        multiple=True,
+        metavar="QUEUE",
+        help="A host that proves a part of every proof, by its queue; repeat it (default: this process).",
+    ),
+    click.option(
         "--name", help='Follows circuit and count in the run\'s name, as in "merkle ×12 · nightly".'
     ),
     click.option(

@@ -99,6 +99,12 @@ class BatchParameters(BaseModel):
         title="Engine",
         description="Where the engine is that proves. Empty: in the process of the run.",
     )
+    hosts: list[str] = Field(
+        [],
+        title="Hosts",
+        description="Their queues: each of these hosts proves a part of every proof's partitions. Empty: the "
+        "host that runs the batch proves alone.",
+    )
     output: Path | None = Field(
         None, title="Output folder", description="Where the proofs go. Empty: a folder of the run's own."
     )
@@ -136,10 +142,19 @@ class BatchParameters(BaseModel):
             )
         return address
 
+    @field_validator("hosts")
+    @classmethod
+    def _are_different(cls, hosts: list[str]) -> list[str]:
+        if twice := [host for host in hosts if hosts.count(host) > 1]:
+            raise ConfigError(f"found {twice[0]!r} twice, expected different queues; name each host once")
+        return hosts
+
     @model_validator(mode="after")
     def _counted(self) -> Self:
         if not (self.circuit or self.resume):
             raise ConfigError("circuit: expected a name; choose one of the settings' file, or a bundled one")
+        if self.hosts and self.mode == "simulated":
+            raise ConfigError("hosts: a simulated batch runs on one; for several see `cuzk sim --help`")
         if self.resume is not None:
             if self.mode == "simulated":
                 raise ConfigError("resume: a simulated batch is not resumed; leave out one of both")

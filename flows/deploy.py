@@ -60,6 +60,8 @@ def load_flow(entry: DeploymentEntry) -> "Flow[..., object]":
         ) from error
     if not isinstance(found, Flow):
         raise FlowError(f"deployment {entry.name}: {entry.entrypoint} is no flow; name it as module.flow")
+    if not entry.parameters and not entry.schedules:
+        return found  # whoever starts it gives them
     try:
         found.validate_parameters(entry.parameters)
     except (ParameterTypeError, ValidationError, ConfigError) as error:

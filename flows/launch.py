@@ -50,11 +50,12 @@ def _run_batch(
     refuse_what_cannot_be_used(config, limits, parameters)
     Requests(parameters, circuit, home())
     engine.prepare(circuit, say)
-    refuse_what_never_fits(limits, circuit, parameters.partitions)
+    if not parameters.hosts:  # else whether it fits is for each of them to say
+        refuse_what_never_fits(limits, circuit, parameters.partitions)
     say(_which_server())
     with prefect_server(home(), say) as server:
         # The server takes seconds to start; what follows takes as long and needs no server.
-        if real:
+        if real and not parameters.hosts:
             engine.compile_for_proofs(config, circuit.zkey, say)
         with telling(say, lambda: "loading Prefect"):
             import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it

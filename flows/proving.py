@@ -20,7 +20,8 @@ class Batch:
         self._engine, self._requests, self._shown = engine, requests, shown
         self._progress, self._stop = progress, stop
         self._stopped = False
-        self._open: set[str] = set()
+        self._open: dict[str, str] = {}  # names by proof id
+        self._summaries: dict[int, ProofSummary] = {}
 
     async def prove(self, indices: Iterable[int], concurrency: int) -> list[ProofSummary]:
         """What came of each that was begun, in order. What concerns all of them is raised."""
@@ -38,17 +39,24 @@ class Batch:
     async def _prove_one(self, index: int) -> ProofSummary:
         request, started_s = self._requests[index], time.monotonic()
         proof_id = self._engine.submit(request)
-        self._open.add(proof_id)
+        self._open[proof_id] = request.name
         self._progress.submitted(proof_id, request.name)
         await self._shown.submitted(index, proof_id, request.name)
         error = await self._end_of(proof_id)
-        self._open.remove(proof_id)
+        del self._open[proof_id]
         seconds = time.monotonic() - started_s
         self._tell(proof_id, seconds, error)
         self._shown.ended(index, proof_id, error)
         if error is not None and self._stop:
             self._stop_others()
-        return ProofSummary(request.name, seconds, error)
+        self._summaries[index] = summary = ProofSummary(request.name, seconds, error)
+        return summary
+
+    def so_far(self) -> list[ProofSummary]:
+        """What came of those that have ended, in order, and then those that were under way."""
+        ended = [self._summaries[index] for index in sorted(self._summaries)]
+        cancelled = ProofCancelled("cancelled with the batch")
+        return ended + [ProofSummary(name, 0.0, cancelled) for name in self._open.values()]
 
     async def _end_of(self, proof_id: str) -> EngineError | None:
         """Why the proof was not made; None where it was."""

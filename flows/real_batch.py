@@ -1,7 +1,7 @@
 """A batch in an engine of this process: opened, proved, and closed again."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +24,8 @@ from flows.progress import Progress, tell, teller
 from flows.proving import Batch
 from flows.requests import Requests
 from flows.resume import keep, taken_up
-from flows.shown import BEHIND, EachProof, shown
-from flows.summary import BatchSummary, Proofs, ProofSummary, begun
+from flows.shown import BEHIND, EachProof, Shown, shown
+from flows.summary import BatchCancelled, BatchSummary, Proofs, ProofSummary, begun
 from flows.version import code_version
 from policy import Limits
 from tasks.source import source
@@ -40,6 +40,13 @@ class Opened:
     circuit: CircuitSpec
     parameters: BatchParameters
 
+    host: str = ""  # where it is one of several
+
+    @property
+    def title(self) -> str:
+        """What its run is called in the history."""
+        return " · ".join(filter(None, (self.parameters.title, self.host)))
+
     @property
     def partitions(self) -> int:
         """Of each proof."""
@@ -49,19 +56,34 @@ class Opened:
 async def prove_for_real(parameters: BatchParameters) -> BatchSummary:
     """Prove the batch, or what is left of the one it resumes, and show it in the flow run of the call."""
     parameters = await asyncio.to_thread(taken_up, parameters)
-    opened = await _open(parameters)
+    opened = await open_batch(parameters)
     run_id = new_id()
+    output = (parameters.output or usual_folder(run_id)).absolute()
+    requests = Requests(parameters, opened.circuit, output)
+    found = await finished(parameters, opened.circuit.zkey, requests, opened.partitions)
+    keep(parameters, output)
+    return await prove_opened(opened, run_id, output, requests, found)
+
+
+async def prove_opened(
+    opened: Opened,
+    run_id: str,
+    output: Path,
+    requests: Requests,
+    found: set[int],
+    also_told: Callable[[Shown], Shown] = lambda display: display,
+) -> BatchSummary:
+    """Prove the requests but those that were found, and keep the run in the history under `run_id`.
+
+    also_told: adds to what is told of each proof.
+    """
     with _history(opened.config) as (history, writer), _logs(opened.config, run_id) as log:
         clean_up(opened.config, history)
         closing = asyncio.create_task(close_dead(history))
-        output = (parameters.output or usual_folder(run_id)).absolute()
-        requests = Requests(parameters, opened.circuit, output)
-        found = await _found(opened, requests)
         summary = BatchSummary(
-            run_id, history.address, output, log, flow_run.ui_url, parameters.count, len(found)
+            run_id, history.address, output, log, flow_run.ui_url, opened.parameters.count, len(found)
         )
-        keep(parameters, output)
-        proofs = await _prove(opened, summary, requests, found, writer)
+        proofs = await _prove(opened, summary, requests, found, writer, also_told)
         if lost := writer.close():
             tell(str(lost))
         summary = replace(summary, proofs=Proofs(proofs))
@@ -70,7 +92,8 @@ async def prove_for_real(parameters: BatchParameters) -> BatchSummary:
     return summary
 
 
-async def _open(parameters: BatchParameters) -> Opened:
+async def open_batch(parameters: BatchParameters) -> Opened:
+    """Everything that takes a while and can be refused."""
     config = batch_config(parameters, get_run_logger().warning)
     limits = engine.policy_limits(config)
     circuit = engine.resolve(parameters.circuit, config)
@@ -82,18 +105,18 @@ async def _open(parameters: BatchParameters) -> Opened:
     return Opened(config, limits, circuit, parameters)
 
 
-async def _found(opened: Opened, requests: Requests) -> set[int]:
+async def finished(parameters: BatchParameters, zkey: Path, requests: Requests, partitions: int) -> set[int]:
     """The proofs that are there of the batch that is resumed."""
-    parameters, say = opened.parameters, teller()
     if parameters.resume is None:
         return set()
     from engine.finished import finished_proofs
 
+    say = teller()
+
     def checked(count: int) -> None:
         say(f"looked for {count} of {parameters.count} proofs of run {parameters.resume}")
 
-    folders, zkey = requests.folders(), opened.circuit.zkey
-    found = await asyncio.to_thread(finished_proofs, zkey, folders, opened.partitions, checked)
+    found = await asyncio.to_thread(finished_proofs, zkey, requests.folders(), partitions, checked)
     say(f"{len(found)} of {parameters.count} proofs are there and valid")
     return found
 
@@ -115,22 +138,32 @@ def _logs(config: Config, run_id: str) -> Iterator[Path]:
 
 
 async def _prove(
-    opened: Opened, summary: BatchSummary, requests: Requests, found: set[int], writer: HistoryWriter
+    opened: Opened,
+    summary: BatchSummary,
+    requests: Requests,
+    found: set[int],
+    writer: HistoryWriter,
+    also_told: Callable[[Shown], Shown],
 ) -> list[ProofSummary]:
     parameters, count = opened.parameters, opened.parameters.count
-    async with _running(opened, summary, writer) as (current, followers):
-        if told := begun.get():
-            told(summary)
-        display = shown(current, opened.circuit.name, count, opened.partitions, followers)
-        progress = Progress(
-            count, len(found), len(found), bar=ProgressBar(), in_log=isinstance(display, EachProof)
-        )
-        batch = Batch(current, requests, display, progress, parameters.on_failure == "stop")
-        async with progress.words():
-            for index in found:
-                display.found(index)
-            left = (index for index in range(count) if index not in found)
-            return await batch.prove(left, parameters.concurrency)
+    batch: Batch | None = None
+    try:
+        async with _running(opened, summary, writer) as (current, followers):
+            if told := begun.get():
+                told(summary)
+            display = shown(current, opened.circuit.name, count, opened.partitions, followers)
+            progress = Progress(
+                count, len(found), len(found), bar=ProgressBar(), in_log=isinstance(display, EachProof)
+            )
+            batch = Batch(current, requests, also_told(display), progress, parameters.on_failure == "stop")
+            async with progress.words():
+                for index in found:
+                    display.found(index)
+                left = (index for index in range(count) if index not in found)
+                return await batch.prove(left, parameters.concurrency)
+    except asyncio.CancelledError as error:
+        so_far = batch.so_far() if batch else []
+        raise BatchCancelled(replace(summary, proofs=Proofs(so_far))) from error
 
 
 @asynccontextmanager
@@ -140,9 +173,9 @@ async def _running(
     """The engine, and who shows its proofs: for as long as that takes after the engine has been left."""
     parameters, config, limits = opened.parameters, opened.config, opened.limits
     labels = RunLabels(
-        parameters.title, code_version(), flow_run.id, str(summary.output), summary.count - summary.found
+        opened.title, code_version(), flow_run.id, str(summary.output), summary.count - summary.found
     )
-    ledger = engine.shared_ledger(config, f"{parameters.title}, run {summary.run_id}", limits)
+    ledger = engine.shared_ledger(config, f"{opened.title}, run {summary.run_id}", limits)
     async with Followers(parameters.concurrency + BEHIND) as followers:
         async with Engine(config, limits, writer, summary.run_id, labels, ledger=ledger) as current:
             token = source.set(current)

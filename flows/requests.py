@@ -1,8 +1,11 @@
 """What a batch asks of the engine: a request for each of its proofs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+
+from typing_extensions import override
 
 from engine import CircuitSpec, ProofRequest
 from engine.outputs import proof_folder
@@ -27,13 +30,37 @@ class Requests:
 
     def folders(self) -> Iterator[Path]:
         """Where each of the proofs goes."""
-        return (proof_folder(self._output, self._name(index)) for index in range(self._parameters.count))
+        return map(self.folder, range(self._parameters.count))
+
+    def folder(self, index: int) -> Path:
+        """Where the proof goes."""
+        return proof_folder(self._output, self.name(index))
 
     def __getitem__(self, index: int) -> ProofRequest:
-        name = self._name(index)
         circuit = with_input(self._circuit, self._inputs[index]) if self._inputs else self._circuit
-        folder = proof_folder(self._output, name)
+        name, folder = self.name(index), self.folder(index)
         return ProofRequest(circuit, name, folder, self._parameters.partitions, self._priority, self._due)
 
-    def _name(self, index: int) -> str:
+    def name(self, index: int) -> str:
+        """For people, such as "merkle #2"."""
         return f"{self._circuit.name} #{index + 1}"
+
+
+class PartitionRequests(Requests):
+    """Some partitions of a batch, each asked for as a proof of its own; by their place among `numbers`.
+
+    numbers: the batch's partitions are counted from 0, those of its first proof first.
+    """
+
+    def __init__(
+        self, parameters: BatchParameters, circuit: CircuitSpec, output: Path, numbers: Sequence[int]
+    ) -> None:
+        super().__init__(parameters, circuit, output)
+        self._numbers, self._partitions = numbers, parameters.partitions or circuit.partitions
+
+    @override
+    def __getitem__(self, index: int) -> ProofRequest:
+        proof, partition = divmod(self._numbers[index], self._partitions)
+        whole = super().__getitem__(proof)
+        name = f"{whole.name}, {partition + 1} of {self._partitions}" if self._partitions > 1 else whole.name
+        return replace(whole, name=name, output_dir=proof_folder(self._output, name), partitions=1)

@@ -1,5 +1,6 @@
 """What comes of a batch, and who is told of it meanwhile. Light to import: no Prefect, no kernels."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -62,11 +63,15 @@ class BatchSummary:
         return tuple(proof for proof in self.proofs.failed_first() if proof.error is not None)
 
     @property
+    def proved(self) -> int:
+        """How many are there now."""
+        return self.found + len(self.proofs) - len(self.failed)
+
+    @property
     def headline(self) -> str:
         """How many were proved, and the first failure if there was any."""
         failed = self.failed
-        proved = self.found + len(self.proofs) - len(failed)
-        words = [f"{proved} of {self.count} proved"]
+        words = [f"{self.proved} of {self.count} proved"]
         if self.found:
             words[0] += f", {self.found} of them before"
         if len(self.proofs) + self.found < self.count:
@@ -79,6 +84,14 @@ class BatchFailed(FlowError):  # noqa: N818 it is a result as much as an error
 
     def __init__(self, summary: BatchSummary) -> None:
         super().__init__(summary.headline)
+        self.summary = summary
+
+
+class BatchCancelled(asyncio.CancelledError):
+    """A batch was cancelled that had begun; `summary` has the proofs so far."""
+
+    def __init__(self, summary: BatchSummary) -> None:
+        super().__init__()
         self.summary = summary
 
 

@@ -31,7 +31,11 @@ def read_proof(path: str | Path) -> Proof:
 
     Raises InputError, naming file and part, for anything but three points of the curve's subgroups.
     """
-    value = read_json(path)
+    return parse_proof(path, read_json(path))
+
+
+def parse_proof(path: str | Path, value: Any) -> Proof:
+    """The proof in a parsed proof.json; `path` is for the InputError, raised as by `read_proof`."""
     curve = pj.parse_head(path, value, ("pi_a", "pi_b", "pi_c"))
     groups = {"pi_a": curve.g1, "pi_b": curve.g2, "pi_c": curve.g1}
     a, b, c = (pj.parse_point(group, value[name], f"{path}: {name}") for name, group in groups.items())
@@ -64,7 +68,12 @@ def _value_of(proof: Proof) -> dict[str, Any]:
 
 def read_public(path: str | Path, curve: Curve) -> list[int]:
     """Read public signals. Raises InputError for anything but decimal strings below the scalar modulus."""
-    signals = pj.parse_list(read_json(path), f"{path}: the file")
+    return parse_public(path, read_json(path), curve)
+
+
+def parse_public(path: str | Path, value: Any, curve: Curve) -> list[int]:
+    """The signals in a parsed public.json; `path` is for the InputError, raised as by `read_public`."""
+    signals = pj.parse_list(value, f"{path}: the file")
     return [
         pj.parse_number(signal, curve.fr.modulus, f"{path}: public signal {index}")
         for index, signal in enumerate(signals)

@@ -27,6 +27,7 @@ class Host:
     api_url: str
     hook_url: str
     told: list[str] = field(default_factory=list)
+    joins: bool = False  # a server that another host has
 
     def cuzk(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run a command on this host to its end."""
@@ -38,7 +39,8 @@ class Host:
     def env(self) -> dict[str, str]:
         """A run that waits for its deployment's turn looks more often than every half minute."""
         turn = {"PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "3"}
-        return {**os.environ, "CUZK_HOME": str(self.home), **turn}
+        elsewhere = {"PREFECT_API_URL": self.api_url} if self.joins else {}
+        return {**os.environ, "CUZK_HOME": str(self.home), **turn, **elsewhere}
 
     def get(self, question: str) -> Any:
         """GET from Prefect's API."""
@@ -58,9 +60,9 @@ class Host:
         """By flow and name."""
         return self.get(f"deployments/name/{name}")
 
-    def start(self, name: str, **parameters: object) -> str:
+    def start(self, name: str, on_queue: str | None = None, **parameters: object) -> str:
         """Start a run of a deployment now, as its form does; returns its id."""
-        body = {"state": {"type": "SCHEDULED"}}
+        body = {"state": {"type": "SCHEDULED"}, "work_queue_name": on_queue}
         if parameters:
             body["parameters"] = {"parameters": parameters}  # type: ignore[assignment]  # whatever JSON holds
         run_id: str = ask(self.api_url, f"deployments/{self.deployment(name)['id']}/create_flow_run", **body)[

@@ -20,7 +20,7 @@ from tests.flows.served import Host, host, serving
 from tests.flows.support import ROOT, eventually, task_runs
 
 NIGHTLY, PRUNE = "prove_batch/nightly-batch", "history_prune/history-prune"
-STUDY = "capacity_study/capacity-study"
+STUDY, SHARE = "capacity_study/capacity-study", "prove_partitions/share"
 SMALL = {"circuit": "multiplier", "budget": "1GiB"}
 FINAL = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
 
@@ -81,6 +81,7 @@ def test_deployed_again_what_was_edited_in_the_ui_stays_until_the_file_changes(
         f"deployment {NIGHTLY}: there",
         f"deployment {STUDY}: there",
         f"deployment {PRUNE}: there",
+        f"deployment {SHARE}: there",
         "automation cuzk: runs that died: there",
     ]
     edited = on.deployment(NIGHTLY)

@@ -303,7 +303,7 @@ def test_a_terminated_batch_is_cancelled_and_everything_of_it_ends(server: Serve
     assert process.returncode == 130, err
 
     (flow_run,) = ask(server.api_url, "flow_runs/filter", sort="START_TIME_DESC", limit=1)
-    assert (flow_run["state_type"], flow_run["state"]["message"]) == ("CANCELLED", "stopped by a signal")
+    assert_cancelled(server, flow_run, "stopped by a signal")
     assert eventually(lambda: all_final(server, flow_run["id"]))
     with open_history(home / "history.db") as history:
         assert list_runs(history)[0].run.state == "cancelled"
@@ -320,10 +320,20 @@ def test_a_batch_that_is_cancelled_in_the_ui_ends_by_itself(server: Server, home
     _, err = process.communicate()
     assert process.returncode == 130, err
     (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [flow_run["id"]]}})
-    assert (flow_run["state_type"], flow_run["state"]["message"]) == ("CANCELLED", "cancelled in the UI")
+    assert_cancelled(server, flow_run, "cancelled in the UI")
     assert eventually(lambda: all_final(server, flow_run["id"]))
     with open_history(home / "history.db") as history:
         assert list_runs(history)[0].run.state == "cancelled"
+
+
+def assert_cancelled(server: Server, flow_run: dict[str, Any], why: str) -> None:
+    """The run says why, and has a table of what was proved before, and what was under way."""
+    said, _, proved = flow_run["state"]["message"].partition("; ")
+    assert (flow_run["state_type"], said) == ("CANCELLED", why)
+    (table,) = [each for each in artifacts(server, flow_run["id"]) if each["key"] == "proofs"]
+    states = [row["state"] for row in json.loads(table["data"])]
+    assert {"proved", "cancelled with the batch"} <= set(states)
+    assert proved == f"{table['description'].split()[0]} of 10000 proved"
 
 
 def artifacts(server: Server, flow_run_id: str) -> list[dict[str, Any]]:
