@@ -11,13 +11,12 @@ from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 from prefect.states import Completed, Failed
 from pydantic import Field, model_validator
 
-from db import History
 from flows.local_server import Say
 from flows.questions import MOST_SEEDS, QuestionParameters
 from flows.studies import NEVER_LATE, Study, study
 from flows.study_pictures import compared_png, pareto_png
 from flows.study_rows import difference_rows, figure_rows, point_rows, step_rows
-from plots import gantt_png, memory_png, plotted_run
+from plots import plotted_run, run_pictures
 from sim import SimError
 from sim.plan import MEMORY_STEP
 from sim.settings import read_setting
@@ -102,7 +101,7 @@ def _find(parameters: StudyParameters, say: Say) -> Findings:
 
 def _run(asked: Study, _parameters: StudyParameters) -> Findings:
     summary = asked.run()
-    pictures = _drawn(asked.history, summary.by_seed[0].run_ids[0])
+    pictures = run_pictures(plotted_run(asked.history, summary.by_seed[0].run_ids[0]))
     return Findings(summary.headline, {"figures": figure_rows(summary)}, pictures)
 
 
@@ -127,11 +126,6 @@ def _plan(asked: Study, parameters: StudyParameters) -> Findings:
     if found.least is None:
         return Findings(f"no {found.axis.name} does: {found.why_not}", tables)
     return Findings(f"{found.axis.key}={found.least} does", tables)
-
-
-def _drawn(history: History, run_id: str) -> dict[str, bytes]:
-    drawn = plotted_run(history, run_id)
-    return {"memory against the budget": memory_png(drawn), "stages by resource": gantt_png(drawn)}
 
 
 def _settings(settings: Mapping[str, str]) -> str:

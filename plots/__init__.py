@@ -6,7 +6,7 @@ PNG files are the same bytes from the same rows. matplotlib is imported when the
 from plots.gantt import gantt_png
 from plots.lines import lines_png
 from plots.memory import memory_png
-from plots.page import PageTable, html_page
+from plots.page import PageTable, html_page, run_pictures
 from plots.points import Point, Series, points_png
 from plots.rows import Bar, MemoryPoint, PlottedRun, plotted_run
 from plots.trace import chrome_trace
@@ -25,4 +25,5 @@ __all__ = [
     "memory_png",
     "plotted_run",
     "points_png",
+    "run_pictures",
 ]

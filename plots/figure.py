@@ -32,9 +32,9 @@ def byte_unit(most_bytes: float) -> tuple[float, str]:
 
 
 def png_of(figure: Any) -> bytes:
-    """The same bytes from the same figure."""
+    """The same bytes from the same figure, which its `savefig` would draw twice."""
     written = BytesIO()
-    figure.savefig(written, format="png", metadata={"Software": None})
+    figure.canvas.print_png(written, metadata={"Software": None})
     return written.getvalue()
 
 

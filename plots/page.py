@@ -28,17 +28,27 @@ def html_page(
     facts: Sequence[str] = (),
     tables: Sequence[PageTable] = (),
     pictures: Mapping[str, bytes] | None = None,
+    own: Mapping[str, bytes] | None = None,
 ) -> str:
-    """A run's page: facts, tables, its memory, its stages by resource, and more PNG `pictures` by title."""
-    drawn = {"Memory against the budget": memory_png(run)}
-    if run.bars:
-        drawn["Stages by resource"] = gantt_png(run)
+    """A run's page: facts, tables, its own pictures, and more PNG `pictures` by title.
+
+    own: those of `run_pictures`; None: they are drawn here.
+    """
+    drawn = {**(run_pictures(run) if own is None else own), **(pictures or {})}
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escape(run.title),
         facts="".join(f"<li>{escape(fact)}</li>" for fact in facts),
         tables="\n".join(map(_table, tables)),
-        pictures="\n".join(_picture(title, png) for title, png in (drawn | dict(pictures or {})).items()),
+        pictures="\n".join(_picture(title, png) for title, png in drawn.items()),
     )
+
+
+def run_pictures(run: PlottedRun) -> dict[str, bytes]:
+    """A run's memory and, where there are any, its stages by resource, in this order; PNG by title."""
+    drawn = {"Memory against the budget": memory_png(run)}
+    if run.bars:
+        drawn["Stages by resource"] = gantt_png(run)
+    return drawn
 
 
 def _table(table: PageTable) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cli.sim.tables import circuits_of
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from sim.summary import Summary
 
 
-def page_of(drawn: PlottedRun, summary: Summary) -> str:
+def page_of(drawn: PlottedRun, summary: Summary, pictures: Mapping[str, bytes]) -> str:
     """Everything in one HTML file: the verdict, every figure with its error bar, and the pictures."""
     from plots import PageTable, html_page
 
@@ -25,7 +26,7 @@ def page_of(drawn: PlottedRun, summary: Summary) -> str:
         for circuit in circuits_of(summary)
     )  # fmt: skip
     by_circuit = PageTable("Latency by circuit", ("circuit", *latencies, "deadlines missed"), rows)
-    return html_page(drawn, facts, [by_circuit, _all_figures(summary, PageTable)])
+    return html_page(drawn, facts, [by_circuit, _all_figures(summary, PageTable)], own=pictures)
 
 
 def _all_figures(summary: Summary, made: type[PageTable]) -> PageTable:

@@ -101,15 +101,16 @@ def _draw(
 ) -> None:
     """Of the first host's first run by the first seed."""
     from cli.sim.page import page_of
-    from plots import chrome_trace, gantt_png, memory_png, plotted_run
+    from plots import chrome_trace, plotted_run, run_pictures
 
     drawn = plotted_run(history, summary.by_seed[0].run_ids[0])
+    made = run_pictures(drawn) if pictures is not None or html is not None else {}
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
-        for name, png in zip(PICTURES, (memory_png(drawn), gantt_png(drawn)), strict=True):
+        for name, png in zip(PICTURES, made.values(), strict=False):
             _write(pictures / name, png)
     if html is not None:
-        _write(html, page_of(drawn, summary).encode())
+        _write(html, page_of(drawn, summary, made).encode())
     if trace is not None:
         _write(trace, chrome_trace(drawn).encode())
 
