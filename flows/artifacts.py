@@ -77,16 +77,17 @@ async def _show_report(history: History, summary: BatchSummary) -> None:
 
 
 def _report(history: History, summary: BatchSummary) -> tuple[Path, bytes]:
-    from plots import PageTable, html_page, memory_png, plotted_run
+    from plots import PageTable, html_page, plotted_run, run_pictures
 
     run = plotted_run(history, summary.run_id)
+    pictures = run_pictures(run)
     rows = tuple(tuple(_row(proof).values()) for proof in summary.proofs.failed_first()[:MOST_ROWS])
     table = PageTable("Proofs", ("proof", "state", "seconds"), rows)
     path = summary.output / "report.html"
     partial = path.with_suffix(".partial")
-    partial.write_text(html_page(run, [summary.headline], [table]), encoding="utf-8")
+    partial.write_text(html_page(run, [summary.headline], [table], own=pictures), encoding="utf-8")
     partial.replace(path)
-    return path, memory_png(run)
+    return path, next(iter(pictures.values()))
 
 
 def _row(proof: ProofSummary) -> dict[str, str]:

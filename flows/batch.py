@@ -1,5 +1,6 @@
 """What a batch of proofs is given. Light to import: no Prefect, no kernels."""
 
+import socket
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -175,6 +176,12 @@ class BatchParameters(BaseModel):
         simulated = "simulated" if self.mode == "simulated" else ""
         resumed = "resumed" if self.resume else ""
         return " · ".join(filter(None, (f"{self.circuit} ×{self.count}", self.name, simulated, resumed)))
+
+    @property
+    def tags(self) -> set[str]:
+        """By which its run is found among others: circuit and machine."""
+        simulated = "simulated" if self.mode == "simulated" else ""
+        return set(filter(None, (self.circuit, socket.gethostname(), simulated)))
 
 
 def batch_parameters(**values: Any) -> BatchParameters:

@@ -4,7 +4,7 @@ import asyncio
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import engine
@@ -61,7 +61,6 @@ def _run_batch(
             import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it
             from prefect import tags
             from prefect.exceptions import CancelledRun
-            from prefect.settings import PREFECT_API_URL, temporary_settings
 
             from flows.deployment_file import TAG
             from flows.logs import quiet_terminal
@@ -72,11 +71,11 @@ def _run_batch(
         say(f"Prefect UI: {server.ui_url}")
         with (
             server.kept_alive(say),
-            temporary_settings({PREFECT_API_URL: server.api_url}),
+            _talking_to(server.api_url),
             quiet_terminal(),
             _observed_by(say, has_begun),
             all_sent(say, wait_until_recorded=server.local is not None),
-            tags(TAG),
+            tags(TAG, *parameters.tags),
         ):
             try:
                 summary = asyncio.run(prove_batch(parameters))
@@ -84,6 +83,16 @@ def _run_batch(
                 raise KeyboardInterrupt from error
     assert isinstance(summary, BatchSummary), "a state that is no success has been raised"
     return summary
+
+
+def _talking_to(api_url: str) -> AbstractContextManager[object]:
+    """Have Prefect talk to the server at the address: it may have been imported, and have read its settings,
+    when there was another. Making its settings anew takes 50 ms."""
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    if PREFECT_API_URL.value() == api_url:
+        return nullcontext()
+    return temporary_settings({PREFECT_API_URL: api_url})
 
 
 def _which_server() -> str:

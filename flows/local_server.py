@@ -44,6 +44,7 @@ TUNING = {
 # A run whose process died is noticed by three of these that do not come; by default one comes in 3 minutes.
 HEARTBEAT = {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30"}
 OF_OTHER_SERVERS = ("PREFECT_PROFILE", "PREFECT_PROFILES_PATH", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING")
+CERTIFICATES = "PREFECT_API_SSL_CERT_FILE"
 Environment = dict[str, str | None]
 """Variables to set, or with None to unset."""
 
@@ -176,6 +177,7 @@ def environment(folder: Path) -> Environment:
         "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
         "DO_NOT_TRACK": "1",
         **HEARTBEAT,
+        CERTIFICATES: None,
         "no_proxy": direct,
         "NO_PROXY": direct,
     }

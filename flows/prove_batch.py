@@ -1,10 +1,9 @@
 """The flow `prove_batch`: a batch of proofs of one circuit under the memory budget, kept in the history."""
 
-import socket
-
 from prefect import State, flow, get_client
 from prefect.runtime import flow_run
 
+from config import home
 from flows.batch import BatchParameters
 from flows.closing import close_run
 from flows.ending import in_good_order
@@ -18,6 +17,7 @@ from flows.summary import BatchSummary
     name="prove_batch",
     flow_run_name="{parameters.title}",
     persist_result=False,
+    result_storage=home() / "prefect" / "storage",  # or the server is asked for one, twice, and none is used
     on_cancellation=[close_run],
     on_crashed=[close_run],
 )
@@ -39,11 +39,9 @@ async def _prove(parameters: BatchParameters) -> BatchSummary:
 
 
 async def _tag(parameters: BatchParameters) -> None:
-    """Let the run be found by circuit and machine in the UI."""
-    if flow_run.id is None:
+    """Let the run be found by circuit and machine in the UI, where it was not started with its tags."""
+    tags = set(flow_run.tags or ())
+    if flow_run.id is None or tags.issuperset(parameters.tags):
         return
-    tags = {*(flow_run.tags or ()), parameters.circuit, socket.gethostname()}
-    if parameters.mode == "simulated":
-        tags.add("simulated")
     async with get_client() as client:
-        await client.update_flow_run(flow_run.id, tags=tags)
+        await client.update_flow_run(flow_run.id, tags=tags | parameters.tags)

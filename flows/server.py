@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
+import certifi
+
 from flows.errors import ServerError
 from flows.local_server import (
+    CERTIFICATES,
     HEARTBEAT,
     TUNING,
     WORD_EVERY_S,
@@ -27,6 +30,7 @@ from flows.local_server import (
 API_URL = "PREFECT_API_URL"
 START_WITHIN_S = 180.0
 LOG_LINES = 3
+END_OF_CERTIFICATE = "-----END CERTIFICATE-----"
 OF_RECORDER = "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_"
 RECORDER = {name.removeprefix(OF_RECORDER).lower(): int(value) for name, value in TUNING.items()}
 
@@ -91,9 +95,22 @@ def prefect_server(home: Path, say: Say, port: int | None = None) -> Iterator[Se
     folder = home / "prefect"
     with (
         local_server(folder, say, port) as local,
-        _environment({**environment(folder), API_URL: local.api_url}),
+        _environment(
+            {**environment(folder), API_URL: local.api_url, CERTIFICATES: str(_one_certificate(folder))}
+        ),
     ):
         yield Server(local.api_url, local)
+
+
+def _one_certificate(folder: Path) -> Path:
+    """For Prefect's clients, each of which would take 15 ms to read all there are. They speak no TLS here."""
+    path = folder / "one-certificate.pem"
+    if not path.exists():
+        first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition(END_OF_CERTIFICATE)
+        partial = folder / f"one-certificate.{os.getpid()}.partial"
+        partial.write_text(f"{first}{end}\n", encoding="utf-8")
+        partial.replace(path)
+    return path
 
 
 def trouble(api_url: str) -> str | None:

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from http.server import HTTPServer
@@ -11,6 +12,7 @@ import pytest
 
 from flows import server as module
 from flows.errors import ServerError
+from flows.local_server import CERTIFICATES
 from flows.server import API_URL, Server, prefect_server
 from tests.flows.small_server import Health
 from tests.flows.support import silent
@@ -97,6 +99,8 @@ def test_without_a_named_server_one_is_started_with_a_home_of_its_own(
         assert os.environ["DO_NOT_TRACK"] == "1"
         assert "PREFECT_PROFILE" not in os.environ
         assert os.environ["NO_PROXY"] == "example.org,127.0.0.1"
+        certificates = ssl.create_default_context(cafile=os.environ[CERTIFICATES])
+        assert len(certificates.get_ca_certs()) == 1, "each client would read all there are"
     assert dict(os.environ) == before
 
 
