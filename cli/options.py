@@ -114,6 +114,13 @@ REAL_BATCH_OPTIONS = (
         help="A host that proves a part of every proof, by its queue; repeat it (default: this process).",
     ),
     click.option(
+        "--tasks",
+        type=click.Choice(["grouped", "each"]),
+        default="grouped",
+        show_default=True,
+        help="In Prefect's UI: short proofs several to a task, or each with its own.",
+    ),
+    click.option(
         "--name", help='Follows circuit and count in the run\'s name, as in "merkle ×12 · nightly".'
     ),
     click.option(

@@ -11,6 +11,7 @@ from flows.artifacts import ProgressBar, show_report
 from flows.batch import BatchParameters, batch_config
 from flows.followers import Followers
 from flows.progress import tell, teller
+from flows.shape import Shape
 from flows.shown import BEHIND, shown
 from flows.simulated_batch import SimulationParameters, simulate_batch
 from flows.simulated_proofs import SimulatedProofs
@@ -27,7 +28,7 @@ async def prove_on_a_model(parameters: BatchParameters) -> BatchSummary:
         summary = _summary(parameters, history, detail)
         if told := begun.get():
             told(summary)
-        await _show(history, detail)
+        await _show(history, detail, parameters.tasks == "each")
         tell(f"simulated: {summary.headline}")
         summary.output.mkdir(parents=True, exist_ok=True)
         await show_report(history, summary)
@@ -54,16 +55,19 @@ def _error(detail: RunDetail, index: int) -> EngineError | None:
     return kind(f"{proof.name}: {(proof.error or proof.state).removeprefix(f'{proof.name}: ')}")
 
 
-async def _show(history: History, detail: RunDetail) -> None:
+async def _show(history: History, detail: RunDetail, each: bool) -> None:
     spans = await asyncio.to_thread(stage_spans, history, detail.run.id)
     proofs, bar, count = SimulatedProofs(detail, spans), ProgressBar(), len(detail.proofs)
     first = detail.proofs[0].proof
     token = source.set(proofs)
     async with Followers(BEHIND) as followers:
-        display = shown(proofs, first.circuit, count, first.partition_count, followers)
-        for index, each in enumerate(detail.proofs):
-            await display.submitted(index, each.proof.id, each.proof.name)
-            display.ended(index, each.proof.id, _error(detail, index))
+        shape = Shape(
+            first.circuit, count, first.partition_count, lambda index: detail.proofs[index].proof.name, each
+        )
+        display = shown(proofs, shape, followers)
+        for index, ended in enumerate(detail.proofs):
+            await display.submitted(index, ended.proof.id, ended.proof.name)
+            display.ended(index, ended.proof.id, _error(detail, index))
             if index % BEHIND == 0:
                 await bar.show(index, count, f"{index} of {count} shown")
     source.reset(token)

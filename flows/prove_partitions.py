@@ -17,8 +17,8 @@ from flows.ending import in_good_order
 from flows.numbers import from_text
 from flows.real_batch import open_batch, prove_opened
 from flows.requests import PartitionRequests
+from flows.shape import Shown
 from flows.share import ShareParameters
-from flows.shown import Shown
 from flows.summary import BatchSummary
 
 

@@ -7,7 +7,7 @@ from engine import Engine, EngineError, ProofCancelled, ProofFailed
 from flows.closed_loop import closed_loop
 from flows.progress import Progress
 from flows.requests import Requests
-from flows.shown import Shown
+from flows.shape import Shown
 from flows.summary import ProofSummary
 
 

@@ -15,16 +15,18 @@ from db import History, HistoryWriter, new_id, open_history
 from engine import CircuitSpec, Engine, RunLabels
 from engine.leftovers import clean_up
 from engine.outputs import usual_folder
-from flows.artifacts import ProgressBar, show_report
+from flows.artifacts import MOST_ROWS, ProgressBar, show_report
 from flows.batch import BatchParameters, batch_config
 from flows.closing import close_dead
 from flows.followers import Followers
 from flows.logs import engine_log_in_ui, run_log
+from flows.pace import Pace, usual_proof_s
 from flows.progress import Progress, tell, teller
 from flows.proving import Batch
 from flows.requests import Requests
 from flows.resume import keep, taken_up
-from flows.shown import BEHIND, EachProof, Shown, shown
+from flows.shape import Shape, Shown
+from flows.shown import BEHIND, shown
 from flows.summary import BatchCancelled, BatchSummary, Proofs, ProofSummary, begun
 from flows.version import code_version
 from policy import Limits
@@ -51,6 +53,12 @@ class Opened:
     def partitions(self) -> int:
         """Of each proof."""
         return self.parameters.partitions or self.circuit.partitions
+
+    def shape(self, requests: Requests) -> Shape:
+        """For those who show it."""
+        each = self.parameters.tasks == "each"
+        count, partitions = self.parameters.count, self.partitions
+        return Shape(self.circuit.name, count, partitions, lambda index: requests[index].name, each)
 
 
 async def prove_for_real(parameters: BatchParameters) -> BatchSummary:
@@ -83,7 +91,13 @@ async def prove_opened(
         summary = BatchSummary(
             run_id, history.address, output, log, flow_run.ui_url, opened.parameters.count, len(found)
         )
-        proofs = await _prove(opened, summary, requests, found, writer, also_told)
+        device = opened.limits.devices[0].name
+        pace = Pace(await asyncio.to_thread(usual_proof_s, history, opened.circuit.name, device))
+
+        def display(current: Engine, followers: Followers) -> Shown:
+            return also_told(shown(current, opened.shape(requests), followers, pace))
+
+        proofs = await _prove(opened, summary, requests, found, writer, display)
         if lost := writer.close():
             tell(str(lost))
         summary = replace(summary, proofs=Proofs(proofs))
@@ -143,7 +157,7 @@ async def _prove(
     requests: Requests,
     found: set[int],
     writer: HistoryWriter,
-    also_told: Callable[[Shown], Shown],
+    shown_by: Callable[[Engine, Followers], Shown],
 ) -> list[ProofSummary]:
     parameters, count = opened.parameters, opened.parameters.count
     batch: Batch | None = None
@@ -151,11 +165,9 @@ async def _prove(
         async with _running(opened, summary, writer) as (current, followers):
             if told := begun.get():
                 told(summary)
-            display = shown(current, opened.circuit.name, count, opened.partitions, followers)
-            progress = Progress(
-                count, len(found), len(found), bar=ProgressBar(), in_log=isinstance(display, EachProof)
-            )
-            batch = Batch(current, requests, also_told(display), progress, parameters.on_failure == "stop")
+            display = shown_by(current, followers)
+            progress = Progress(count, len(found), len(found), bar=ProgressBar(), in_log=count <= MOST_ROWS)
+            batch = Batch(current, requests, display, progress, parameters.on_failure == "stop")
             async with progress.words():
                 for index in found:
                     display.found(index)

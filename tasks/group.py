@@ -1,6 +1,8 @@
-"""Many proofs as one task: of a large batch Prefect is to see hundreds of tasks, not tens of thousands."""
+"""Many proofs as one task: what a task shows is to be worth what it costs, 20 ms of processor time."""
 
 import asyncio
+import time
+from contextlib import suppress
 
 from prefect import State, get_run_logger, task
 from prefect.states import Completed, Failed
@@ -9,29 +11,47 @@ from tasks.follow import OPTIONS, note_start
 
 
 class Group:
-    """Proofs in a row, by their numbers from 1. No dataclass: Prefect would walk its parts."""
+    """So many proofs in a row. No dataclass: Prefect would walk its parts."""
 
-    def __init__(self, circuit: str, first: int, last: int) -> None:
-        self.name = f"{circuit} #{first}" if first == last else f"{circuit} #{first}–#{last}"
-        self.count = last - first + 1
-        self.open = self.count
+    def __init__(self, name: str, count: int) -> None:
+        self.name = name
+        self.count = self.left = count
         self.errors: list[str] = []
+        self._under_way: dict[str, tuple[str, float]] = {}  # by proof id: its name, and when it was submitted
         self._ended = asyncio.Event()
 
-    def end_one(self, error: Exception | None) -> None:
-        """One of its proofs is made, or has failed for good."""
-        self.open -= 1
+    def begin_one(self, proof_id: str, name: str) -> None:
+        """One of its proofs is submitted."""
+        self._under_way[proof_id] = (name, time.monotonic())
+
+    def end_one(self, proof_id: str | None, error: Exception | None) -> None:
+        """One of its proofs is made, or has failed for good; None: it was there before."""
+        self._under_way.pop(proof_id or "", None)
+        self.left -= 1
         if error is not None:
             self.errors.append(str(error))
-        if self.open <= 0:
+        if self.left <= 0:
             self._ended.set()
 
     def give_up(self) -> None:
         """No more of it will be made."""
         self._ended.set()
 
+    def under_way(self, for_s: float) -> list[tuple[str, str]]:
+        """Id and name of the proofs that were submitted so long ago, the oldest first."""
+        until_s = time.monotonic() - for_s
+        return [
+            (proof_id, name) for proof_id, (name, since_s) in self._under_way.items() if since_s <= until_s
+        ]
+
     async def wait(self) -> None:
         await self._ended.wait()
+
+    async def ends_within(self, seconds: float) -> bool:
+        """Whether it has ended; back after so long at most."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), seconds)
+        return self._ended.is_set()
 
 
 @task(task_run_name="prove {group.name}", **OPTIONS)
@@ -41,7 +61,7 @@ async def prove_group(group: Group) -> State:
     await group.wait()
     for error in group.errors:
         get_run_logger().error("%s", error)
-    proved = group.count - group.open - len(group.errors)
+    proved = group.count - group.left - len(group.errors)
     message = f"{proved} of {group.count} proved"
     if group.errors:
         return Failed(message=f"{message}; {group.errors[0]}")

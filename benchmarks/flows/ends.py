@@ -30,8 +30,8 @@ print("tasks", started.total(), flush=True)
 
 
 def start(**parameters: object) -> subprocess.Popen[str]:
-    """A batch in a process of its own, whose lines are its output."""
-    command = [sys.executable, "-c", RUN, json.dumps(parameters)]
+    """A batch in a process of its own, whose lines are its output. Its proofs have tasks of their own."""
+    command = [sys.executable, "-c", RUN, json.dumps({"tasks": "each", **parameters})]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 

@@ -63,7 +63,7 @@ def held(small: int, large: int) -> dict[str, object]:
     run_batch(batch_parameters(circuit="multiplier", count=20), silent)
     with watched() as watch:
         first_bytes = _rss_bytes()
-        run_batch(batch_parameters(circuit="multiplier", count=small), silent)
+        run_batch(batch_parameters(circuit="multiplier", count=small, tasks="each"), silent)
         second_bytes, tasks = _rss_bytes(), started.total()
         run_batch(batch_parameters(circuit="multiplier", count=large, concurrency=4), silent)
         third_bytes, groups = _rss_bytes(), started.total()

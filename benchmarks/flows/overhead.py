@@ -1,6 +1,7 @@
 """What Prefect costs: a batch as a flow and the same through the engine alone, in turn, in one process.
 
-Both record in a history. The flow's time is from its call to its end, with its artifacts and its report.
+Both record in a history, and earlier batches are in it. The flow's time is from its call to its end, with its
+artifacts and its report.
 """
 
 from __future__ import annotations

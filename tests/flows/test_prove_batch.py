@@ -20,9 +20,10 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Crashed
 
-from config import ConfigError
+from config import ConfigError, load_config
+from db import Partition, Proof, Run, list_runs, open_history, show_run
 from db import ask as ask_sql
-from db import list_runs, open_history, show_run
+from engine.ledger import Ledger
 from examples import CIRCUITS
 from flows import closing
 from flows.batch import BatchParameters
@@ -265,6 +266,40 @@ def test_what_is_left_of_a_batch_is_proved_and_nothing_twice(finished: Batch, ho
             run_batch(BatchParameters(resume=finished.run_id, **wrong), silent)  # type: ignore[arg-type]
 
 
+def test_short_proofs_are_shown_in_groups_and_a_long_wait_for_memory_by_itself(
+    server: Server, home: Path
+) -> None:
+    """Another process holds all of the budget until the wait is seen."""
+    run = Run(source="real", state="succeeded", name="multiplier ×1", code_version="1")
+    proof = Proof(
+        run_id=run.id, name="#1", circuit="multiplier", state="succeeded", submitted_s=0.0, ended_s=0.1
+    )
+    with open_history(home / "history.db") as history, history.writer() as writer:
+        for row in (run, proof, Partition(proof_id=proof.id, index=0, state="succeeded", device="cpu")):
+            writer.insert(row)
+    budget_bytes = 2**30
+    other = Ledger(Path(load_config(warn=silent).memory.ledger), "another batch", budget_bytes)
+    assert other.take(budget_bytes) == budget_bytes
+    process = start_batch(
+        home, server.api_url, circuit="multiplier", count=9, concurrency=2, budget="1GiB", device="none"
+    )
+    read_until(process, "for memory")
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", sort="START_TIME_DESC", limit=1)
+    assert eventually(lambda: "admit multiplier #1" in names_of_tasks(server, flow_run["id"]))
+    other.leave()
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert all(f"multiplier #{number} proved in" in out for number in range(1, 10))
+    assert eventually(lambda: set(states_of_tasks(server, flow_run["id"])) == {"COMPLETED"})
+    assert names_of_tasks(server, flow_run["id"]) == ["admit multiplier #1", "prove multiplier #1–#9"]
+    (table,) = [each for each in artifacts(server, flow_run["id"]) if each["key"] == "proofs"]
+    assert [row["state"] for row in json.loads(table["data"])] == ["proved"] * 9
+    logs = ask(server.api_url, "logs/filter", logs={"flow_run_id": {"any_": [flow_run["id"]]}})
+    of_tasks = " | ".join(log["message"] for log in logs if log["task_run_id"])
+    assert "multiplier #1 waits for memory" in of_tasks
+    assert "admitted after" in of_tasks
+
+
 def test_a_batch_that_fails_fails_the_flow_and_keeps_nothing_on_disk(
     server: Server, home: Path, tmp_path: Path
 ) -> None:
@@ -345,5 +380,13 @@ def artifacts(server: Server, flow_run_id: str) -> list[dict[str, Any]]:
 
 def all_final(server: Server, flow_run_id: str) -> bool:
     """Whether the flow run has tasks and each has ended, and what each was is known."""
-    states = Counter(run["state_type"] for run in task_runs(server.api_url, flow_run_id))
+    states = states_of_tasks(server, flow_run_id)
     return bool(states) and set(states) <= FINAL
+
+
+def states_of_tasks(server: Server, flow_run_id: str) -> Counter[str]:
+    return Counter(run["state_type"] for run in task_runs(server.api_url, flow_run_id))
+
+
+def names_of_tasks(server: Server, flow_run_id: str) -> list[str]:
+    return sorted(run["name"] for run in task_runs(server.api_url, flow_run_id))
