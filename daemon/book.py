@@ -258,7 +258,7 @@ class Book:
         if job.cancelled:
             raise ProofCancelled("cancelled")
         circuit = await self._circuits.ready(job.ask.circuit)
-        folder = self._folder / f"{job.id}.out"
+        folder = self._folder / (job.id + inputs.OUTPUTS)
         partitions = job.ask.partitions or circuit.partitions
         files = await asyncio.to_thread(files_of, folder, partitions, missing_ok=True)
         if files:  # it was proved before the process before this one died
@@ -299,7 +299,7 @@ class Book:
         """Inputs are secrets, and go as soon as they are of no use."""
         if job.input_path is not None:
             job.input_path.unlink(missing_ok=True)
-        shutil.rmtree(self._folder / f"{job.id}.out", ignore_errors=True)
+        shutil.rmtree(self._folder / (job.id + inputs.OUTPUTS), ignore_errors=True)
 
     async def forget_old(self) -> None:
         """From now on, forget results that were kept for their time."""

@@ -22,7 +22,7 @@ import grpc
 
 from daemon.address import parse_address
 from daemon.answers import as_ours
-from daemon.errors import DaemonError, NotConfigured, Refused, Unavailable
+from daemon.errors import DaemonError, NotConfigured, Refused, Silent, Unavailable
 from daemon.proto.cuzk.v1 import proving_pb2
 from daemon.proto.cuzk.v1.proving_pb2_grpc import ProvingEngineStub
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
@@ -53,10 +53,12 @@ async def connect(
     cert: Path | None = None,
     key: Path | None = None,
     deadline_s: float = 10.0,
+    silence_s: float = 20.0,
 ) -> AsyncIterator[Client]:
     """A client of the daemon at "HOST:PORT", "http://…", "https://…" or "unix:///PATH".
 
-    `ca`, `cert`, `key`: PEM files for https; `deadline_s`: of each call but those that wait for a job's end.
+    `ca`, `cert`, `key`: PEM files for https; `deadline_s`: of each call but those that wait for a job's end;
+    `silence_s`: a daemon that gives no sign of life for so long has gone, whatever waits for it.
     Raises Unavailable where nobody answers, and DaemonError where another version does.
     """
     where = parse_address(address)
@@ -66,6 +68,7 @@ async def connect(
         ("grpc.use_local_subchannel_pool", 1),  # clients of one process share no connection, and no fate
         ("grpc.initial_reconnect_backoff_ms", 200),
         ("grpc.max_reconnect_backoff_ms", 1000),
+        ("grpc.min_reconnect_backoff_ms", min(5000, round(silence_s * 1000))),  # and for a connection
     ]
     if where.tls:
         parts = [None if path is None else read_secret(path, str(path)) for path in (ca, key, cert)]
@@ -76,7 +79,7 @@ async def connect(
     if token_file is not None:
         metadata = (("authorization", BEARER + read_secret(token_file, "token").decode().strip()),)
     async with channel:
-        client = Client(address, channel, metadata, deadline_s)
+        client = Client(address, channel, metadata, deadline_s, silence_s)
         await client.check()
         yield client
 
@@ -97,11 +100,14 @@ async def wait_ready(address: str, timeout_s: float, **how: Any) -> None:
 class Client:
     """See `connect`. `version`: what the daemon tells of itself; None of one of the public protocol alone."""
 
-    def __init__(self, address: str, channel: Any, metadata: Any, deadline_s: float) -> None:
+    def __init__(
+        self, address: str, channel: Any, metadata: Any, deadline_s: float, silence_s: float
+    ) -> None:
         self.address = address
         self.public, self._own = ProvingEngineStub(channel), CircuitsStub(channel)
-        self._metadata, self._deadline_s = metadata, deadline_s
+        self._metadata, self._deadline_s, self._silence_s = metadata, deadline_s, silence_s
         self.version: pb.GetVersionResponse | None = None
+        self.reconnect_for_s = RECONNECT_FOR_S  # while a job is waited for
 
     async def check(self) -> None:
         """Ask who answers. Raises DaemonError where this program would misunderstand it."""
@@ -134,7 +140,7 @@ class Client:
     async def result(self, job_id: str, timeout_s: float | None = None) -> pb.JobResult:
         """How the job ended; after `timeout_s` how it stands."""
         ask = pb.AwaitJobRequest(job_id=job_id, timeout_ms=round((timeout_s or 0) * 1000))
-        return await self._call(self._own.AwaitJob, ask, deadline_s=None, retry_for_s=RECONNECT_FOR_S)
+        return await self._call(self._own.AwaitJob, ask, deadline_s=None, retry_for_s=self.reconnect_for_s)
 
     async def watch(self, job_id: str) -> AsyncIterator[pb.JobEvent]:
         """The job's events, the last with its result. Those before a lost connection are not told again."""
@@ -142,7 +148,7 @@ class Client:
         while True:
             try:
                 call = self._own.WatchJob(pb.WatchJobRequest(job_id=job_id), metadata=self._metadata)
-                async for event in call:
+                while (event := await self._heard(call.read())) is not grpc.aio.EOF:
                     step = (event.partition, event.stage, event.finished)
                     if event.stage == pb.STAGE_UNSPECIFIED or step not in told:
                         told.add(step)
@@ -223,7 +229,7 @@ class Client:
         from db import new_id
 
         ask = request(circuit, **{"request_id": new_id(), **options})
-        return await self._call(method, ask, deadline_s=None, retry_for_s=RECONNECT_FOR_S)
+        return await self._call(method, ask, deadline_s=None, retry_for_s=self.reconnect_for_s)
 
     async def _call(
         self,
@@ -240,7 +246,8 @@ class Client:
         for attempt in range(1_000_000):
             try:
                 timeout_s = self._deadline_s if deadline_s == 0.0 else deadline_s
-                return await method(ask, timeout=timeout_s, metadata=self._metadata)
+                call = method(ask, timeout=timeout_s, metadata=self._metadata)
+                return await (call if timeout_s else self._heard(call))
             except grpc.aio.AioRpcError as error:
                 ours = as_ours(error, self.address)
                 again = isinstance(ours, Unavailable) and not (once and not ask.request_id)
@@ -249,9 +256,32 @@ class Client:
             await asyncio.sleep(PAUSES_S[min(attempt, len(PAUSES_S) - 1)])
         raise AssertionError("unreachable")
 
+    async def _heard(self, answer: Awaitable[T]) -> T:
+        """The answer, for as long as the daemon lives. Raises Unavailable once it gives no sign of that."""
+        waiting = asyncio.ensure_future(answer)
+        try:
+            while not (await asyncio.wait({waiting}, timeout=self._silence_s / 2))[0]:
+                await self._sign_of_life()
+            return waiting.result()
+        finally:
+            waiting.cancel()
+
+    async def _sign_of_life(self) -> None:
+        try:
+            await self._own.GetVersion(
+                pb.GetVersionRequest(), timeout=self._silence_s / 2, metadata=self._metadata
+            )
+        except grpc.aio.AioRpcError as error:  # of a lost connection the answer itself will tell
+            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                where = f"; its log is {self.version.log_path}" if self.version else ""
+                raise Silent(
+                    f"the daemon at {self.address} has given no sign of life for {self._silence_s:g} s: "
+                    f"it hangs or was stopped{where}"
+                ) from error
+
     async def _back_again(self) -> None:
         """Return once the daemon answers again. Raises Unavailable after a while."""
-        await self._call(self._own.GetVersion, pb.GetVersionRequest(), retry_for_s=RECONNECT_FOR_S)
+        await self._call(self._own.GetVersion, pb.GetVersionRequest(), retry_for_s=self.reconnect_for_s)
 
 
 def request(

@@ -9,6 +9,10 @@ class Unavailable(DaemonError):  # noqa: N818 — a state, not a malfunction
     """Nobody answers at the address, or the daemon takes nothing more: it ends."""
 
 
+class Silent(Unavailable):
+    """The daemon is there, and does not answer: it hangs, or somebody stopped it."""
+
+
 class QueueFull(DaemonError):  # noqa: N818 — a state that passes
     """As many jobs wait as the settings allow; `retry_after_s`: when there will be room, by what is known."""
 

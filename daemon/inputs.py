@@ -8,7 +8,7 @@ from pathlib import Path
 from daemon.errors import Refused
 from engine import CircuitSpec
 
-WITNESS, SIGNALS = ".wtns", ".json"
+WITNESS, SIGNALS, OUTPUTS = ".wtns", ".json", ".out"
 MAGIC = b"wtns"
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-import engine
 from config import Config, ConfigError, format_size
 from daemon.book import Book
 from daemon.logs import set_level
-from engine import Engine, EngineError
+from engine import Engine
 
 if TYPE_CHECKING:
     from daemon.run import Start
@@ -28,14 +27,14 @@ def reload_at(start: Start, current: Engine, book: Book) -> None:
     """Take over what the settings say now; a file that is no good changes nothing. Says all in the log."""
     try:
         config = start.load()
-        limits = engine.policy_limits(config)
-    except (ConfigError, EngineError) as error:
+    except ConfigError as error:
         log.error("the settings were not reloaded: %s", error)
         return
     set_level(config.logging.level)
     book.queue_limit, book.keep_results_s = config.daemon.queue_limit, config.daemon.keep_results
-    if limits.budget_bytes != current.limits.budget_bytes and isinstance(config.memory.total_budget, int):
-        current.resize(limits.budget_bytes)
+    budget = config.memory.total_budget
+    if isinstance(budget, int) and budget != current.limits.budget_bytes:  # "auto" stays what it was
+        current.resize(budget)
     log.warning(
         "settings reloaded: level %s, budget %s, queue limit %d, results kept %g s%s",
         config.logging.level, format_size(current.limits.budget_bytes), book.queue_limit,

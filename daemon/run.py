@@ -24,6 +24,7 @@ from daemon.logs import leave_streams, run_log
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
 from daemon.public_service import PublicService
 from daemon.reloading import reload_at
+from daemon.security import check_listening
 from daemon.server import serve
 from daemon.signals import Signals
 from daemon.status import Status
@@ -61,8 +62,12 @@ class Place:
 
 def run(start: Start) -> None:
     """Be the daemon of this host until it is told to end. Raises DaemonError where it cannot be."""
-    address = parse_address(start.config.daemon.listen)
-    check_kinds(start.config.daemon.circuits)
+    settings = start.config.daemon
+    address = parse_address(settings.listen)
+    check_listening(address, settings)
+    if settings.status_listen:
+        check_listening(parse_address(settings.status_listen), settings, "daemon.status_listen")
+    check_kinds(settings.circuits)
     run_id = new_id()
     log_path = home() / "logs" / f"{run_id}.log"
     with ExitStack() as stack:
@@ -75,34 +80,40 @@ def run(start: Start) -> None:
 async def _live(start: Start, address: Address, here: Place) -> None:
     signals = Signals(asyncio.get_running_loop())
     config = start.config
-    async with _opened(config, here) as (current, book, circuits):
-        status = Status(current, book)
-        about = _about(here)
+    async with AsyncExitStack() as stack:
+        current, book, circuits = await stack.enter_async_context(_opened(config, here))
+        status, about = Status(current, book), _about(here)
         public = PublicService(current, book, circuits, config)
         own = CircuitsService(current, book, circuits, status, about, signals.stop)
         server, listening = await serve(address, config.daemon, public, own)
-        async with serve_status(config.daemon, current, book, status) as status_address:
-            about.status_address = status_address
-            await asyncio.to_thread(
-                place.write_pid_file, listen=listening.text, status=status_address, run_id=here.run_id,
-                log=str(here.log_path),
-            )  # fmt: skip
-            where = f"listening on {listening.text}" + (
-                f", status on {status_address}" if status_address else ""
-            )
-            log.info("%s; run %s, process %d", where, here.run_id, os.getpid())
-            start.say(f"cuzk daemon: {where}; log {here.log_path}")
-            leave_streams(here.log_path.with_suffix(".out"))
-            notify.notify("READY=1\nSTATUS=" + where)
-            beating = asyncio.create_task(_beat())
-            signals.on_reload(lambda: reload_at(start, current, book))
-            await signals.stop.wait()
-            beating.cancel()
-            log.info("ending: %d run, %d wait", book.count("running"), book.count("accepted"))
-            notify.notify("STOPPING=1")
-            await _drain(book, config.daemon.drain, signals)
-            await server.stop(LAST_ANSWERS_S)
+        stack.push_async_callback(server.stop, LAST_ANSWERS_S)
+        serving = serve_status(config.daemon, current, book, status)
+        about.status_address = await stack.enter_async_context(serving)
+        await _tell(start, here, listening, about.status_address)
+        beating = asyncio.create_task(_beat())
+        stack.callback(beating.cancel)
+        signals.on_reload(lambda: reload_at(start, current, book))
+        await signals.stop.wait()
+        log.info("ending: %d run, %d wait", book.count("running"), book.count("accepted"))
+        notify.notify("STOPPING=1")
+        await _drain(book, config.daemon.drain, signals)
     log.info("ended")
+
+
+async def _tell(start: Start, here: Place, listening: Address, status_address: str) -> None:
+    """Say where this daemon is: to who started it, to systemd, in its log and in its folder."""
+    await asyncio.to_thread(
+        place.write_pid_file,
+        listen=listening.text,
+        status=status_address,
+        run_id=here.run_id,
+        log=str(here.log_path),
+    )
+    where = f"listening on {listening.text}" + (f", status on {status_address}" if status_address else "")
+    log.info("%s; run %s, process %d", where, here.run_id, os.getpid())
+    start.say(f"cuzk daemon: {where}; log {here.log_path}")
+    leave_streams(here.log_path.with_suffix(".out"))
+    notify.notify("READY=1\nSTATUS=" + where)
 
 
 @asynccontextmanager

@@ -26,7 +26,7 @@ OPTIONS: Sequence[tuple[str, int]] = (
     ("grpc.max_send_message_length", MESSAGE_BYTES),
     ("grpc.so_reuseport", 0),  # a second daemon on the port is refused, and takes no half of the calls
     ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.min_ping_interval_without_data_ms", 5000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 1000),
 )
 SERVICES = tuple(
     file.services_by_name[name].full_name

@@ -61,9 +61,14 @@ class Status:
         found: dict[str, Any] = MessageToDict(
             self.message(), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
         )
-        return {name: int(value) if _is_count(name, value) else value for name, value in found.items()}
+        return {name: with_numbers(each, name) for name, each in found.items()}
 
 
-def _is_count(name: str, value: object) -> bool:
-    """64-bit integers are strings in protobuf's JSON."""
-    return isinstance(value, str) and (name.endswith("_bytes") or name in ("done", "failed", "cancelled"))
+def with_numbers(value: Any, name: str) -> Any:
+    """The value of the field of that name; 64-bit integers are strings in protobuf's JSON."""
+    if isinstance(value, dict):
+        return {key: with_numbers(each, key) for key, each in value.items()}
+    if isinstance(value, list):
+        return [with_numbers(each, name) for each in value]
+    is_count = name.endswith("_bytes") or name in ("done", "failed", "cancelled")
+    return int(value) if is_count and isinstance(value, str) else value

@@ -3,11 +3,13 @@
 import asyncio
 import json
 import logging
+import shutil
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
 
+from daemon.inputs import OUTPUTS, SIGNALS, WITNESS
 from daemon.jobs import Ask, End, Job, PartitionFiles, Timings
 from db import HistoryError, JobRow, JobStore
 from engine.proofs import Stage
@@ -113,12 +115,16 @@ def _job(row: JobRow) -> Job:
 
 
 def _remove_strays(folder: Path, jobs: list[Job]) -> None:
-    """Inputs that were written by a process that died before it had accepted the job."""
-    known = {job.input_path for job in jobs}
-    for path in folder.glob("*-*-*-*-*.*"):
-        if path.suffix in (".wtns", ".json") and path not in known:
+    """What a process left that died before it had accepted a job, or cleared up after one."""
+    wanted = {job.id for job in jobs if job.is_open}
+    for path in folder.iterdir():
+        if path.suffix not in (WITNESS, SIGNALS, OUTPUTS) or path.stem in wanted:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
             path.unlink(missing_ok=True)
-            log.info("removed the input of a job that was never accepted")
+        log.info("removed %s, which is of no job any more", path)
 
 
 def _packed(files: tuple[PartitionFiles, ...]) -> bytes | None:

@@ -47,6 +47,11 @@ class Book:
         self.total_bytes = max(self.total_bytes, largest_bytes) if self.accounts else largest_bytes
         self.accounts[key] = account
 
+    def resize(self, key: str, budget_bytes: int) -> None:
+        """A process goes on with another budget; what it holds beyond that it has yet to give back."""
+        self.accounts[key].budget_bytes = budget_bytes
+        self.total_bytes = max(self.total_bytes, budget_bytes) if len(self.accounts) > 1 else budget_bytes
+
     def close(self, key: str) -> None:
         """Strike a process out; its share is free."""
         self.accounts.pop(key, None)

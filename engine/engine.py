@@ -219,6 +219,8 @@ class Engine:
 
     def resize(self, budget_bytes: int) -> None:
         """The budget is another from now on; what waits and can never fit it fails."""
+        if self._ledger is not None:
+            self._ledger.resize(budget_bytes)
         self._executor.dispatcher.send(Resized(budget_bytes))
 
     def unload(self, circuit: CircuitSpec) -> int:

@@ -86,6 +86,10 @@ class Ledger:
         """See `Book.withdraw`."""
         self._change(lambda book: book.withdraw(self._key))
 
+    def resize(self, budget_bytes: int) -> None:
+        """This process's own budget is another from now on."""
+        self._change(lambda book: book.resize(self._key, budget_bytes))
+
     def leave(self) -> None:
         """Strike this process out."""
         with _locked(self.path):
