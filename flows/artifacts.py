@@ -91,8 +91,7 @@ def _report(history: History, summary: BatchSummary) -> tuple[Path, bytes]:
 
 
 def _row(proof: ProofSummary) -> dict[str, str]:
-    state = "proved" if proof.error is None else str(proof.error)
-    return {"proof": proof.name, "state": state, "seconds": f"{proof.seconds:.2f}"}
+    return {"proof": proof.name, "state": proof.state, "seconds": f"{proof.seconds:.2f}"}
 
 
 async def _kept(artifact: Coroutine[Any, Any, object]) -> None:

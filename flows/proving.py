@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from engine import Engine, EngineError, ProofCancelled, ProofFailed
 from flows.closed_loop import closed_loop
+from flows.late import late_s
 from flows.progress import Progress
 from flows.requests import Requests
 from flows.shape import Shown
@@ -49,7 +50,9 @@ class Batch:
         self._shown.ended(index, proof_id, error)
         if error is not None and self._stop:
             self._stop_others()
-        self._summaries[index] = summary = ProofSummary(request.name, seconds, error)
+        self._summaries[index] = summary = ProofSummary(
+            request.name, seconds, error, late_s(self._requests.due)
+        )
         return summary
 
     def so_far(self) -> list[ProofSummary]:

@@ -19,6 +19,7 @@ from flows.artifacts import MOST_ROWS, ProgressBar, show_report
 from flows.batch import BatchParameters, batch_config
 from flows.closing import close_dead
 from flows.followers import Followers
+from flows.late import marked_when_late
 from flows.logs import engine_log_in_ui, run_log
 from flows.pace import Pace, usual_proof_s
 from flows.progress import Progress, tell, teller
@@ -168,7 +169,7 @@ async def _prove(
             display = shown_by(current, followers)
             progress = Progress(count, len(found), len(found), bar=ProgressBar(), in_log=count <= MOST_ROWS)
             batch = Batch(current, requests, display, progress, parameters.on_failure == "stop")
-            async with progress.words():
+            async with progress.words(), marked_when_late(requests.due, progress.word):
                 for index in found:
                     display.found(index)
                 left = (index for index in range(count) if index not in found)

@@ -26,7 +26,7 @@ class Requests:
             with_input(circuit, path)
         self._priority = None if parameters.priority is None else Priority[parameters.priority.upper()]
         due = parameters.due
-        self._due = None if due is None else due_at(due, datetime.now().astimezone())
+        self.due = None if due is None else due_at(due, datetime.now().astimezone())
 
     def folders(self) -> Iterator[Path]:
         """Where each of the proofs goes."""
@@ -39,7 +39,7 @@ class Requests:
     def __getitem__(self, index: int) -> ProofRequest:
         circuit = with_input(self._circuit, self._inputs[index]) if self._inputs else self._circuit
         name, folder = self.name(index), self.folder(index)
-        return ProofRequest(circuit, name, folder, self._parameters.partitions, self._priority, self._due)
+        return ProofRequest(circuit, name, folder, self._parameters.partitions, self._priority, self.due)
 
     def name(self, index: int) -> str:
         """For people, such as "merkle #2"."""

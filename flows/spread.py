@@ -21,6 +21,7 @@ from engine import EngineError, ProofFailed
 from flows.artifacts import ProgressBar
 from flows.courier import Parcel, received
 from flows.hosts import Share, ask, end_of
+from flows.late import late_s
 from flows.progress import WORD_EVERY_S, tell
 from flows.requests import Requests
 from flows.share import ShareParameters
@@ -143,14 +144,21 @@ class Spread:
 
     def _end(self, index: int, error: EngineError | None) -> None:
         name, seconds = self.wanted.requests.name(index), time.monotonic() - self._started_s
-        self._proofs[index] = proof = ProofSummary(name, seconds, error)
+        self._proofs[index] = proof = ProofSummary(name, seconds, error, late_s(self.wanted.requests.due))
         self.ended(index, proof)
 
-    async def _show_progress(self) -> None:
-        ended, count = len(self._proofs) + len(self.wanted.found), self.wanted.count
+    def word(self) -> str:
+        """How far it is."""
         by_host = ", ".join(f"{host} {self._made[host]}" for host in self.wanted.hosts)
-        word = f"{ended} of {count} proofs have ended; partitions: {by_host}"
-        await self._bar.show(ended, count, word)
+        return f"{self._ended} of {self.wanted.count} proofs have ended; partitions: {by_host}"
+
+    @property
+    def _ended(self) -> int:
+        return len(self._proofs) + len(self.wanted.found)
+
+    async def _show_progress(self) -> None:
+        word = self.word()
+        await self._bar.show(self._ended, self.wanted.count, word)
         if (now_s := time.monotonic()) - self._told_s >= WORD_EVERY_S:
             self._told_s = now_s
             tell(f"{now_s - self._started_s:.0f} s: {word}")

@@ -20,6 +20,7 @@ from engine.outputs import usual_folder
 from flows.batch import BatchParameters, batch_config
 from flows.due import due_at
 from flows.hosts import check_hosts
+from flows.late import marked_when_late
 from flows.progress import tell, teller
 from flows.real_batch import finished
 from flows.requests import Requests
@@ -47,7 +48,8 @@ async def prove_on_hosts(parameters: BatchParameters) -> BatchSummary:
         with _kept(parameters, config, run_id, output, len(wanted.found)) as (summary, writer):
             spread = Spread(client, wanted, _recorded(writer, run_id, circuit, wanted))
             try:
-                await spread.prove()
+                async with marked_when_late(wanted.requests.due, spread.word):
+                    await spread.prove()
             except asyncio.CancelledError as error:
                 raise BatchCancelled(replace(summary, proofs=Proofs(spread.proofs))) from error
             summary = replace(summary, proofs=Proofs(spread.proofs))

@@ -13,11 +13,31 @@ from flows.errors import FlowError
 
 @dataclass(frozen=True, slots=True)
 class ProofSummary:
-    """One proof of a batch: from its submission to its end, and why it failed if it did."""
+    """One proof of a batch: from its submission to its end, and why it failed if it did.
+
+    late_s: for how long the batch was past its due time when the proof was made.
+    """
 
     name: str
     seconds: float
     error: EngineError | None = None
+    late_s: float = 0.0
+
+    @property
+    def state(self) -> str:
+        """Whether it was made, in time, or why not."""
+        if self.error is not None:
+            return str(self.error)
+        return f"proved, {in_words(self.late_s)} late" if self.late_s else "proved"
+
+
+def in_words(seconds: float) -> str:
+    """A time in its two greatest units: "2 h 5 min"."""
+    minutes, rest_s = divmod(round(seconds), 60)
+    hours, rest_min = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {rest_min} min"
+    return f"{minutes} min {rest_s} s" if minutes else f"{seconds:.1f} s"
 
 
 class Proofs(Sequence[ProofSummary]):
@@ -63,6 +83,11 @@ class BatchSummary:
         return tuple(proof for proof in self.proofs.failed_first() if proof.error is not None)
 
     @property
+    def late(self) -> list[float]:
+        """By how much, in seconds, of each proof that was made after the batch's due time."""
+        return [proof.late_s for proof in self.proofs if proof.error is None and proof.late_s]
+
+    @property
     def proved(self) -> int:
         """How many are there now."""
         return self.found + len(self.proofs) - len(self.failed)
@@ -76,6 +101,8 @@ class BatchSummary:
             words[0] += f", {self.found} of them before"
         if len(self.proofs) + self.found < self.count:
             words[0] += ", stopped after the first failure"
+        if late := self.late:
+            words[0] += f", {len(late)} of them up to {in_words(max(late))} late"
         return "; ".join([*words, *(str(proof.error) for proof in failed[:1])])
 
 

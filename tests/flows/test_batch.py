@@ -17,6 +17,17 @@ def summary(*errors: ProofFailed | None) -> BatchSummary:
     return BatchSummary("run", "history.db", Path("to"), Path("run.log"), None, len(errors), 0, proofs)
 
 
+def test_a_batch_says_how_late_it_was() -> None:
+    proofs = [
+        ProofSummary(f"merkle #{n}", 1.0, None, late_s) for n, late_s in enumerate((0.0, 61.0, 7500.0), 1)
+    ]
+    late = replace(summary(None, None, None), proofs=Proofs(proofs))
+    assert late.headline == "3 of 3 proved, 2 of them up to 2 h 5 min late"
+    assert [proof.state for proof in proofs] == ["proved", "proved, 1 min 1 s late", "proved, 2 h 5 min late"]
+    failed = ProofSummary("merkle #1", 1.0, ProofFailed("bad witness"), 5.0)
+    assert failed.state == "bad witness"
+
+
 def test_every_field_of_the_form_has_a_title_and_a_help() -> None:
     for field in BatchParameters.model_fields.values():
         assert field.title

@@ -5,6 +5,7 @@ In the order of a user's day: a first batch is killed, the next one works, and t
 
 import asyncio
 import json
+import re
 import signal
 import socket
 import urllib.request
@@ -327,6 +328,20 @@ def test_a_batch_that_fails_fails_the_flow_and_keeps_nothing_on_disk(
     (table,) = [each for each in artifacts(server, flow_run_id) if each["key"] == "proofs"]
     assert json.loads(table["data"])[0]["state"].startswith("wrong #1: ")
     assert not list((home / "prefect").glob("storage/*")), "a result was written to disk"
+
+
+@pytest.mark.usefixtures("finished")
+def test_a_batch_past_its_due_time_is_marked_as_late(server: Server) -> None:
+    parameters = BatchParameters(circuit="multiplier", count=1, budget="1GiB", due="2026-01-01T06:00+00:00")
+    summary = run_batch(parameters, silent)
+    flow_run_id = str(summary.flow_run_url).rsplit("/", 1)[1]
+    (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [flow_run_id]}})
+    assert "late" in flow_run["tags"]
+    assert re.fullmatch(r"1 of 1 proved, 1 of them up to \d+ h \d+ min late", flow_run["state"]["message"])
+    (table,) = [each for each in artifacts(server, flow_run_id) if each["key"] == "proofs"]
+    assert re.fullmatch(r"proved, .* late", json.loads(table["data"])[0]["state"])
+    logs = ask(server.api_url, "logs/filter", logs={"flow_run_id": {"any_": [flow_run_id]}})
+    assert any("late: it was due at 2026-01-01 06:00 UTC, and 0 of 1" in each["message"] for each in logs)
 
 
 def test_a_terminated_batch_is_cancelled_and_everything_of_it_ends(server: Server, home: Path) -> None:
