@@ -19,6 +19,7 @@ from prefect.states import Crashed
 
 from config import load_config
 from db import Filter, History, list_runs, open_history
+from flows.ended_runs import close_once
 from flows.open_tasks import close_open_tasks
 from tasks.follow import started
 
@@ -43,13 +44,16 @@ async def close_run(flow: Flow[..., Any], flow_run: FlowRun, state: State) -> No
 
 
 async def close_dead(history: History) -> None:
-    """Close on the server what runs of the history have left open that were interrupted. Never raises."""
+    """Close on the server what runs of the history have left open that were interrupted, and what any of
+    ours has that it knows as crashed. Never raises.
+    """
     try:
         runs = list_runs(history, NEWEST, Filter(state="interrupted"))
         if ids := [UUID(each.run.flow_run_id) for each in runs if each.run.flow_run_id]:
             async with get_client() as client:
                 await _close_flows(client, ids)
                 await close_open_tasks(client, _those(ids))
+        await close_once(log.info)
     except Exception as error:
         log.warning("runs that have died may still look alive in Prefect's UI: %s", error)
 

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from config import ConfigError
 from flows.automations import apply_automation, dead_runs_crash, failures_are_told
 from flows.deployment_file import ConcurrencyEntry, DeploymentEntry
+from flows.ended_runs import close_once
 from flows.errors import FlowError
 
 Say = Callable[[str], None]
@@ -44,6 +45,7 @@ async def deploy(entries: list[DeploymentEntry], say: Say, notify: str | None = 
                 automations.append(await failures_are_told(client, notify))
             for automation in automations:
                 say(f"automation {automation.name}: {await apply_automation(client, automation)}")
+        await close_once(say)
     except (HTTPError, PrefectHTTPStatusError) as error:
         raise FlowError(f"the Prefect server refuses or does not answer: {error}") from error
 

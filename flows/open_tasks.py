@@ -12,7 +12,7 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import State, StateType
 from prefect.states import Crashed
 
-OPEN = [StateType.RUNNING, StateType.PENDING, StateType.SCHEDULED, StateType.PAUSED, StateType.CANCELLING]
+from flows.left_open import OPEN
 
 
 async def close_open_tasks(client: PrefectClient, runs: FlowRunFilter) -> int:
@@ -20,7 +20,9 @@ async def close_open_tasks(client: PrefectClient, runs: FlowRunFilter) -> int:
 
     Raises httpx's and Prefect's errors for a server that does not answer, or not well.
     """
-    still_open = TaskRunFilter(state=TaskRunFilterState(type=TaskRunFilterStateType(any_=OPEN)))
+    still_open = TaskRunFilter(
+        state=TaskRunFilterState(type=TaskRunFilterStateType(any_=[StateType(each) for each in OPEN]))
+    )
     closed: set[UUID] = set()
     while True:
         found = await client.read_task_runs(flow_run_filter=runs, task_run_filter=still_open)

@@ -4,6 +4,7 @@ import socket
 from pathlib import Path
 
 from flows.errors import ServerError
+from flows.left_open import close_left_open
 from flows.local_server import LocalServer, Say, free_port, let_stay, running_server
 from flows.server import API_URL, Server, named_server, prefect_server
 
@@ -22,6 +23,7 @@ def start_to_stay(home: Path, port: int | None, say: Say) -> Server:
         _refuse_port(folder, port)
     with prefect_server(home, say, port or _usual_port()) as server:
         server.wait_ready(say)
+        close_left_open(server, say)
         if server.local is not None:
             let_stay(folder, say, stays=True)
         return server

@@ -12,6 +12,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from examples import CIRCUITS
 from flows import closing
 from flows.batch import BatchParameters
 from flows.launch import run_batch
+from flows.left_open import close_left_open
 from flows.local_server import LocalServer, running_server
 from flows.prove_batch import prove_batch
 from flows.server import API_URL, Server, prefect_server
@@ -225,6 +227,23 @@ def test_the_hook_closes_the_tasks_of_a_process_that_is_gone(
     asyncio.run(closing.close_run(prove_batch, run, Crashed()))
     (task_run,) = task_runs(server.api_url, flow_run["id"])
     assert (task_run["state_type"], task_run["state"]["message"]) == ("CRASHED", "its process has died")
+
+
+def test_the_next_start_closes_what_a_crashed_run_of_another_host_left_open(
+    server: Server, finished: Batch
+) -> None:
+    """Its flow run has been ended by the automation, which cannot end its tasks."""
+    crashed = {"tags": ["cuzk"], "state": {"type": "CRASHED"}}
+    flow_run = ask(server.api_url, "flow_runs/", flow_id=flow_of(server, finished), **crashed)
+    task = {"task_key": "prove", "dynamic_key": "0", "state": {"type": "RUNNING"}}
+    ask(server.api_url, "task_runs/", flow_run_id=flow_run["id"], **task)
+    said: list[str] = []
+    close_left_open(server, said.append, ended_for=timedelta(0))
+    (task_run,) = task_runs(server.api_url, flow_run["id"])
+    assert (task_run["state_type"], task_run["state"]["message"]) == ("CRASHED", "its process has died")
+    assert said == ["closed 1 tasks of runs that had crashed"]
+    close_left_open(server, said.append, ended_for=timedelta(0))
+    assert len(said) == 1
 
 
 def flow_of(server: Server, batch: Batch) -> str:
