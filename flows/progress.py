@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from prefect import get_run_logger
@@ -68,11 +68,12 @@ class Progress:
     @asynccontextmanager
     async def words(self) -> AsyncIterator[None]:
         """Inside the block, say every few seconds what goes on and what is waited for."""
-        speaker = asyncio.create_task(self._speak())
+        done = asyncio.Event()
+        speaker = asyncio.create_task(self._speak(done))
         try:
             yield
         finally:
-            speaker.cancel()
+            done.set()  # a cancel in the midst of making the bar would have another one made
             await asyncio.wait([speaker])
             await self._show(f"{self.proved} of {self.count} proved")
 
@@ -80,10 +81,13 @@ class Progress:
         if self.bar is not None:
             await self.bar.show(self.ended, self.count, words)
 
-    async def _speak(self) -> None:
+    async def _speak(self, done: asyncio.Event) -> None:
         await self._show("begun")
         while True:
-            await asyncio.sleep(WORD_EVERY_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WORD_EVERY_S):
+                    await done.wait()
+                return
             word = f"{time.monotonic() - self._started_s:.0f} s: {self.word()}"
             tell(word)
             await self._show(word)

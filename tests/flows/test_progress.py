@@ -78,3 +78,31 @@ def test_words_come_by_themselves_until_the_block_ends(
 
     assert 1 <= asyncio.run(steps()) == len(told)
     assert told[0].endswith(" s: 0 of 1 proved")
+
+
+class SlowBar:
+    """As one whose server is busy."""
+
+    def __init__(self) -> None:
+        self.begun, self.shown = 0, list[int]()
+
+    async def show(self, ended: int, count: int, words: str) -> None:  # noqa: ARG002
+        self.begun += 1
+        await asyncio.sleep(0.02)
+        self.shown.append(ended)
+
+
+@pytest.mark.usefixtures("told")
+def test_a_batch_that_ends_while_its_bar_is_made_has_one_bar() -> None:
+    """A second one would be made if the making of the first were broken off, as it is not known by then."""
+    bar = SlowBar()
+
+    async def short() -> None:
+        progress = Progress(1, bar=bar)  # type: ignore[arg-type]  # all that is asked
+        async with progress.words():
+            progress.ended = 1
+            await asyncio.sleep(0.001)
+
+    asyncio.run(short())
+    assert bar.begun == len(bar.shown)
+    assert bar.shown[-1] == 1
