@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from policy.cache import CachedEntry
 from policy.group import Group
+from policy.line import NEVER
 from policy.room import Room
 from policy.work import Work
 
@@ -37,25 +38,30 @@ class Admission:
         while self._line.blocks or self._gathering.blocks:
             hot, cold = stages.open_to()
             if not ((hot or cold) and self._admit_one(now_s, hot, cold)):
-                waiting.hot.turn(room.cause if hot else stages.why_not_hot(), now_s)
-                waiting.cold.turn(room.cause if cold else stages.why_not_cold(), now_s)
+                why_not_hot = room.cause if hot else stages.why_not_hot()
+                if why_not_hot is not waiting.hot.cause:
+                    waiting.hot.turn(why_not_hot, now_s)
+                why_not_cold = room.cause if cold else stages.why_not_cold()
+                if why_not_cold is not waiting.cold.cause:
+                    waiting.cold.turn(why_not_cold, now_s)
                 return
 
     def _admit_one(self, now_s: float, hot: bool, cold: bool) -> bool:
         """Of the hot, which get a slot, or of the cold, which load."""
-        room, line = self._room, self._line
+        work, room, line = self._work, self._room, self._line
         most_bytes = room.most_bytes(now_s, False)
         least_bytes = line.least_bytes(hot, cold, self._waiting.last_rank)
         if most_bytes < least_bytes and not self._gathering.blocks:  # so a search would find nobody
             room.wake_at_s = None
-            room.wanted(least_bytes)
+            if least_bytes != NEVER:
+                room.wanted(least_bytes)
         elif not self._again_in_vain(most_bytes, hot, cold):
             room.wake_at_s = None
             if self._admit_first(now_s, most_bytes, hot, cold, forced=False):
                 return True
-            changes = line.changes, self._gathering.changes, self._work.cache.changes
+            changes = line.changes, self._gathering.changes, work.cache.changes
             self._in_vain = Search(*changes, most_bytes, hot, cold, room.wake_at_s)
-        if not self._work.stalled():
+        if work.holding or work.cache.loading:  # events to come free memory
             return False
         return self._admit_first(now_s, room.most_bytes(now_s, True), hot, cold, forced=True)
 

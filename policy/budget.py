@@ -58,7 +58,7 @@ class Reservation:
 
     def release(self) -> None:
         """Give back what is left of it."""
-        assert self._budget is not None, "reservation given back twice"
         budget, size_bytes = self._budget, self.size_bytes
+        assert budget is not None, "reservation given back twice"
         self._budget, self.size_bytes = None, 0
         budget._give_back(size_bytes)

@@ -1,7 +1,6 @@
 """The devices that prove: their workers, and what lies in the memory of those that have their own."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from policy.budget import Budget, Reservation
 from policy.cache import CachedEntry
@@ -25,18 +24,16 @@ class DeviceWorkers:
         self._holds: dict[object, Reservation] = {}
         self._uses: dict[object, CachedEntry] = {}
 
-    def needs(self, device_bytes: int) -> int:
-        """Of its own memory, for work that holds `device_bytes` where there is such memory."""
-        return 0 if self.device.memory_bytes is None else device_bytes
-
     def holds(self, entry: Entry | None) -> bool:
         return entry is not None and self.entries.find(entry.key) is not None
 
     def evictions_for(self, entry: Entry | None, device_bytes: int) -> list[CachedEntry] | None:
         """The entries that have to go for such work, least recently used first; None if it has no room."""
-        lacking_bytes = self.needs(device_bytes) - self.memory.free_bytes
+        if self.device.memory_bytes is None:
+            return []
+        lacking_bytes = device_bytes - self.memory.free_bytes
         if entry is not None and self.entries.find(entry.key) is None:
-            lacking_bytes += self.needs(entry.size_bytes)
+            lacking_bytes += entry.size_bytes
         if lacking_bytes <= 0:
             return []
         if lacking_bytes > self.entries.idle_bytes:
@@ -47,18 +44,22 @@ class DeviceWorkers:
         """Whether the entry has to be sent there for it."""
         assert self.idle > 0, f"device {self.device.name} has no idle worker"
         missing = False
-        if entry is not None and self.device.memory_bytes is not None:
-            self._uses[holder], missing = self.entries.use(entry, now_s)
-        self._holds[holder] = self.memory.reserve(self.needs(device_bytes))
+        if self.device.memory_bytes is not None:
+            if entry is not None:
+                self._uses[holder], missing = self.entries.use(entry, now_s)
+            if device_bytes:
+                self._holds[holder] = self.memory.reserve(device_bytes)
         self.busy += 1
         self.idle -= 1
         return missing
 
     def give_back(self, holder: object, now_s: float) -> None:
-        self._holds.pop(holder).release()
-        used = self._uses.pop(holder, None)
-        if used is not None:
-            self.entries.release([used], now_s)
+        if self.device.memory_bytes is not None:
+            held, used = self._holds.pop(holder, None), self._uses.pop(holder, None)
+            if held is not None:
+                held.release()
+            if used is not None:
+                self.entries.release([used], now_s)
         self.busy -= 1
         self.idle += not self.is_lost
 
@@ -70,11 +71,8 @@ class DeviceWorkers:
         self.entries.lose_all()
 
 
-class Place(NamedTuple):
-    """Where a partition can prove, and the entries that have to go from there for it."""
-
-    workers: DeviceWorkers
-    evictions: list[CachedEntry]
+Place = tuple[DeviceWorkers, list[CachedEntry]]
+"""Where a partition can prove, and the entries that have to go from there for it."""
 
 
 class DevicePool:
@@ -107,7 +105,7 @@ class DevicePool:
                 if evictions is not None:
                     rank = (workers.holds(entry), not evictions, workers.idle)
                     if rank > highest:
-                        best, highest = Place(workers, evictions), rank
+                        best, highest = (workers, evictions), rank
         return best
 
     def take(

@@ -7,7 +7,7 @@ least of all blocks, so that where nothing fits nothing is searched.
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from policy.circuits import Rank
 from policy.model import Priority
@@ -40,24 +40,17 @@ class Block:
         self.least_hot_bytes, self.least_cold_bytes, self.outdated = hot_bytes, cold_bytes, False
 
 
-class Before(NamedTuple):
-    """What the blocks up to the one with `last` need at least, as of so many changes of the line."""
-
-    last: Rank | None
-    changes: int
-    least_hot_bytes: int
-    least_cold_bytes: int
-
-
 class Line:
     """All groups that wait, by `Group.place`, which must not change while a group is in the line."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self._last_places: list[Place] = []  # of the blocks
         self.changes = 0  # of who stands in it, what they need, and who may start
         self._least_hot_bytes = self._least_cold_bytes = NEVER
         self._outdated = False
-        self._before = Before(None, 0, NEVER, NEVER)
+        # What the blocks up to the one with a rank need at least, hot and cold, as of so many changes.
+        self._before: tuple[Rank | None, int, int, int] = (None, 0, NEVER, NEVER)
 
     def __iter__(self) -> Iterator["Group"]:
         for block in self.blocks:
@@ -65,38 +58,49 @@ class Line:
 
     def insert(self, group: "Group") -> None:
         self.changes += 1
-        blocks, place, at = self.blocks, group.place, 0
-        if not blocks:
-            blocks.append(Block([], []))
-        elif len(blocks) > 1:
-            at = min(bisect_left(blocks, place, key=_last_place), len(blocks) - 1)
+        blocks, lasts, place = self.blocks, self._last_places, group.place
+        at = bisect_left(lasts, place)
+        if at == len(lasts):  # it is the last of all
+            if blocks:
+                at -= 1
+                lasts[at] = place
+            else:
+                blocks.append(Block([], []))
+                lasts.append(place)
         block = group.block = blocks[at]
         position = bisect_left(block.places, place)
         block.places.insert(position, place)
         block.groups.insert(position, group)
         self._needs(block, group)
         if len(block.groups) > BLOCK:
-            blocks.insert(at + 1, self._split(block))
+            self._split(at)
 
-    def _split(self, block: Block) -> Block:
+    def _split(self, at: int) -> None:
+        block = self.blocks[at]
         half = len(block.groups) // 2
         second = Block(block.groups[half:], block.places[half:])
         del block.groups[half:], block.places[half:]
         block.outdated = True
         for group in second.groups:
             group.block = second
-        return second
+        self.blocks.insert(at + 1, second)
+        self._last_places.insert(at, block.places[-1])
 
     def remove(self, group: "Group") -> None:
         self.changes += 1
         block = group.block
         assert block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
-        position = bisect_left(block.places, group.place)
-        del block.groups[position], block.places[position]
+        places, place = block.places, group.place
+        position = bisect_left(places, place)
+        del block.groups[position], places[position]
         self._needs_no_longer(block, group)
         group.block = None
-        if not block.groups:
-            self.blocks.remove(block)
+        if position == len(places):  # it was the last of its block
+            at = bisect_left(self._last_places, place)
+            if places:
+                self._last_places[at] = places[-1]
+            else:
+                del self.blocks[at], self._last_places[at]
 
     def update(self, group: "Group") -> None:
         """What the group needs has changed, and is taken over."""
@@ -129,10 +133,10 @@ class Line:
     def least_bytes(self, hot: bool, cold: bool, last: Rank | None) -> int:
         """Hot or cold groups, or both, need so much at least, but for those in blocks beyond `last`."""
         if last is not None:
-            before = self._before
-            if before.last is not last or before.changes != self.changes:
-                before = self._before = Before(last, self.changes, *self._least(last))
-            hot_bytes, cold_bytes = before.least_hot_bytes, before.least_cold_bytes
+            before, changes, hot_bytes, cold_bytes = self._before
+            if before is not last or changes != self.changes:
+                hot_bytes, cold_bytes = self._least(last)
+                self._before = (last, self.changes, hot_bytes, cold_bytes)
         else:
             if self._outdated:
                 self._least_hot_bytes, self._least_cold_bytes = self._least(None)
@@ -187,7 +191,3 @@ class Line:
                         yield group
             if last_place is not None and block.places[-1] > last_place:
                 break
-
-
-def _last_place(block: Block) -> Place:
-    return block.places[-1]

@@ -140,11 +140,12 @@ class PartitionRecord:
 
     def advance(self, trigger: Trigger) -> PartitionState:
         """Go to the state that follows; ProtocolError, with nothing changed, if none does."""
+        before = self.state
         try:
-            state = TRANSITIONS[self.state][trigger]
-            behind = TRANSITIONS[self.behind][trigger] if self.state is STOPPING else self.state
+            state = TRANSITIONS[before][trigger]
+            behind = before if before is not STOPPING else TRANSITIONS[self.behind][trigger]
         except KeyError:
-            raise illegal(trigger, self.id, self.state) from None
+            raise illegal(trigger, self.id, before) from None
         self.state = state
         self.behind = behind
         return state

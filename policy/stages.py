@@ -46,14 +46,16 @@ class Stages:
         """
         if self._lookahead_bytes is not None and not self.bytes_open():
             return False, False
-        return self.may_synthesize(), self.loading + len(self.ready) < self._slots
+        hot = self.synthesizing < self._slots and self.may_synthesize()
+        return hot, self.loading + len(self.ready) < self._slots
 
     def may_synthesize(self) -> bool:
         """Whether a slot is free, and what synthesizes next will not pile up before the devices."""
-        waiting, synthesizing = len(self.synthesized), self.synthesizing
-        return synthesizing < self._slots and (
-            waiting < self._lookahead or waiting + synthesizing < self.devices.idle_workers
-        )
+        synthesizing = self.synthesizing
+        if synthesizing >= self._slots:
+            return False
+        waiting = len(self.synthesized)
+        return waiting < self._lookahead or waiting + synthesizing < self.devices.idle_workers
 
     def bytes_open(self) -> bool:
         """Whether working sets without a device take less than they may, or a worker has none to come."""
@@ -64,7 +66,7 @@ class Stages:
 
     def why_not_hot(self) -> WaitCause:
         """Where `open_to` is False for the first."""
-        full = self.bytes_open() and self.synthesizing >= self._slots
+        full = self.synthesizing >= self._slots and (self._lookahead_bytes is None or self.bytes_open())
         return SYNTHESIS_SLOT if full else LOOKAHEAD
 
     def why_not_cold(self) -> WaitCause:
@@ -74,11 +76,13 @@ class Stages:
     def tell_causes(self, now_s: float) -> None:
         """Note what the queues wait for from now on; whatever could start has been started."""
         if self.ready:
-            full = self.synthesizing >= self._slots
-            self._slot.turn(SYNTHESIS_SLOT if full else LOOKAHEAD, now_s)
+            cause = SYNTHESIS_SLOT if self.synthesizing >= self._slots else LOOKAHEAD
+            if cause is not self._slot.cause:
+                self._slot.turn(cause, now_s)
         if self.synthesized:
-            idle = self.devices.idle_workers
-            self._device.turn(DEVICE_MEMORY if idle else DEVICE, now_s)
+            cause = DEVICE_MEMORY if self.devices.idle_workers else DEVICE
+            if cause is not self._device.cause:
+                self._device.turn(cause, now_s)
 
     def take(self, record: PartitionRecord, decisions: list[Decision], now_s: float) -> None:
         """An admitted partition comes, with its entries in memory or loading."""
@@ -101,7 +105,8 @@ class Stages:
         record.waited.enter(self._slot, now_s)
 
     def synthesis_ended(self, record: PartitionRecord, now_s: float) -> None:
-        self._free_slot(record)
+        if record.slot:
+            self._free_slot(record)
         if record.state is SYNTHESIZED:
             insort(self.synthesized, record, key=_order)
             record.waited.enter(self._device, now_s)
@@ -118,7 +123,8 @@ class Stages:
 
     def give_back(self, record: PartitionRecord, now_s: float) -> None:
         """Slot, worker and device memory, and its part of what is ahead of the devices."""
-        self._free_slot(record)
+        if record.slot:
+            self._free_slot(record)
         if record.device is not None:
             self.devices.give_back(record.device, record.id, now_s)
             record.device = None
@@ -126,9 +132,8 @@ class Stages:
             self.ahead_bytes -= record.reservation.size_bytes
 
     def _free_slot(self, record: PartitionRecord) -> None:
-        if record.slot:
-            record.slot = False
-            self.synthesizing -= 1
+        record.slot = False
+        self.synthesizing -= 1
 
     def start_proving(self, decisions: list[Decision], now_s: float) -> None:
         """Give idle workers work; who lacks device memory is passed, but only so often."""
@@ -152,9 +157,10 @@ class Stages:
         record.advance(Prove)
         assert record.reservation is not None, f"{record.id} proves without a reservation"
         self.ahead_bytes -= record.reservation.size_bytes
-        workers = record.device = place.workers
+        workers, evictions = place
+        record.device = workers
         name, circuit = workers.device.name, record.job.circuit
-        for cached in place.evictions:
+        for cached in evictions:
             workers.entries.evict(cached)
             decisions.append(EvictFromDevice(name, cached.entry))
         entry, device_bytes = circuit.circuit.device_entry, circuit.estimate.device_bytes

@@ -36,9 +36,9 @@ class WaitClock:
         self.phase = Phase(NONE, cause, 0.0)
 
     def turn(self, cause: WaitCause, now_s: float) -> None:
-        if cause is not self.cause:
-            self.phase = Phase(total((self.phase, now_s)), cause, now_s)
-            self.cause = cause
+        """The cause is another from now on."""
+        self.phase = Phase(total((self.phase, now_s)), cause, now_s)
+        self.cause = cause
 
 
 def total(reading: Reading) -> Seconds:

@@ -37,14 +37,14 @@ class Work:
     def find(self, event: Event, partition: PartitionId) -> PartitionRecord:
         """The admitted partition that the event speaks of."""
         job = self.jobs.get(partition.job_id)
+        record = None if job is None else job.live.get(partition.index)
+        if record is not None:
+            return record
         if job is None or not 0 <= partition.index < job.job.partitions:
             raise ProtocolError(
                 f"{type(event).__name__} of partition {partition}, which no unfinished job has"
             )
-        record = job.live.get(partition.index)
-        if record is None:
-            raise illegal(type(event), partition, job.state(partition.index))
-        return record
+        raise illegal(type(event), partition, job.state(partition.index))
 
     def loading_entry(self, event: Loaded | LoadFailed) -> CachedEntry:
         cached = self.cache.find(event.entry_key)
@@ -142,7 +142,8 @@ class Work:
     def end(self, record: PartitionRecord, trigger: Trigger, now_s: float) -> PartitionState:
         before = record.state
         state = record.advance(trigger)
-        self.stages.leave(record, before, now_s)
+        if record.waited.clock is not None:
+            self.stages.leave(record, before, now_s)
         if record.reservation is not None:  # else slot and worker are free too
             self.give_back(record, now_s)
         del record.job.live[record.id.index]

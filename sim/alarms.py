@@ -16,13 +16,13 @@ class Alarm:
     __slots__ = ("callbacks", "subject")
     _ok = True  # all that SimPy asks of an event, beside its callbacks
 
-    def __init__(self, call: Callable[[Any], None], subject: Any) -> None:
-        self.callbacks = (call,)
-        self.subject = subject
+    callbacks: tuple[Callable[[Any], None]] | None
+    subject: Any
 
 
 def call_in(env: Environment, delay_s: float, call: Callable[[Any], None], subject: Any) -> Alarm:
     """Calls of the same moment are made in the order in which they were asked for."""
-    alarm = Alarm(call, subject)
+    alarm = Alarm()  # without a constructor, which would take as long as all else here
+    alarm.callbacks, alarm.subject = (call,), subject
     env.schedule(alarm, NORMAL, delay_s)  # type: ignore[arg-type]  # it is as much of an event as SimPy uses
     return alarm

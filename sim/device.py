@@ -104,13 +104,12 @@ class SerialDevice(Checks):
 
     def _arrive(self, proving: Proving) -> None:
         if self._busy is None:
-            self._enter(proving)
+            self._enter(proving, self._env.now)
         else:
             self._waiting.append(proving)
 
-    def _enter(self, proving: Proving) -> None:
-        self._busy = proving
-        self._entered_s = self._env.now
+    def _enter(self, proving: Proving, now_s: float) -> None:
+        self._busy, self._entered_s = proving, now_s
         call_in(self._env, proving.prove_s * self._to_quotient, self._quotient, proving)
 
     def _quotient(self, alarm: Alarm) -> None:
@@ -130,10 +129,11 @@ class SerialDevice(Checks):
             self._proved(proving)
 
     def _next(self) -> None:
-        self.busy_s += self._env.now - self._entered_s
+        now_s = self._env.now
+        self.busy_s += now_s - self._entered_s
         self._busy = None
         if self._waiting:
-            self._enter(self._waiting.popleft())
+            self._enter(self._waiting.popleft(), now_s)
 
     def _host_is_done(self, alarm: Alarm) -> None:
         if not alarm.subject.stopped:

@@ -127,13 +127,12 @@ class SimulatedMachine:
     def send(self, event: Event) -> None:
         """Take an event; while another is executed it waits its turn."""
         events = self._events
-        events.append(event)
         if self._executing:
+            events.append(event)
             return
         self._executing = True
         now_s, actions = self._env.now, self._actions
-        while events:
-            event = events.popleft()
+        while True:
             decisions = self._policy.handle(event, now_s)
             for watch in self._watches:
                 watch(now_s, event, decisions)
@@ -141,6 +140,9 @@ class SimulatedMachine:
                 action = actions.get(type(decision))
                 if action is not None:
                     action(decision)
+            if not events:
+                break
+            event = events.popleft()
         self._executing = False
 
     def fail(self, partition: PartitionId, why: str) -> None:
@@ -203,9 +205,9 @@ class SimulatedMachine:
         _, prove_s, verify_s, working_bytes = self._times[partition.job_id]
         proving = Proving(partition, prove_s[partition.index], verify_s[partition.index], working_bytes)
         self._at_work[partition] = (device, proving)
-        wait_s = self._sent_s.get(start.device, 0.0) - self._env.now
-        if wait_s > 0.0:
-            call_in(self._env, wait_s, self._sent, (device, proving))
+        sent_s = self._sent_s.get(start.device)
+        if sent_s is not None and sent_s > self._env.now:
+            call_in(self._env, sent_s - self._env.now, self._sent, (device, proving))
         else:
             device.prove(proving)
 

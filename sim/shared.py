@@ -44,7 +44,7 @@ class SharedWork:
         self._beside: SharedWork | None = None
         self._ends: list[tuple[float, int, Piece]] = []  # a heap, by the work done
         self._begun = 0
-        self._running = 0
+        self.running = 0  # pieces at work
         self._done_s = 0.0  # what a piece would have done that ran from the start
         self._as_of_s = 0.0
         self._stretch = 1.0  # seconds for one second of work
@@ -54,11 +54,6 @@ class SharedWork:
     def beside(self, other: "SharedWork") -> None:
         """The two slow each other down."""
         self._beside, other._beside = other, self
-
-    @property
-    def running(self) -> int:
-        """Pieces at work."""
-        return self._running
 
     @property
     def done_s(self) -> float:
@@ -89,15 +84,20 @@ class SharedWork:
         self._done_s += (now_s - self._as_of_s) / self._stretch
         self._as_of_s = now_s
         if more:
-            self._running += more
-            self._weights += weight
-            other = self._beside
-            self._set_stretch(0 if other is None else other._running)
-            if other is not None:
-                other._neighbours_changed(self._running)
+            self._change(more, weight)
+
+    def _change(self, more: int, weight: float) -> None:
+        self.running += more
+        self._weights += weight
+        other = self._beside
+        if other is None:
+            self._set_stretch(0)
+        else:
+            self._set_stretch(other.running)
+            other._neighbours_changed(self.running)
 
     def _set_stretch(self, others: int) -> None:
-        running = self._running
+        running = self.running
         if not running:
             self._stretch, self._weights = 1.0, 0.0  # what is left of the sum is rounding
         elif self._by_size:
@@ -125,13 +125,13 @@ class SharedWork:
     def _ring(self, alarm: Alarm) -> None:
         if alarm is not self._alarm:
             return
-        self._proceed(0)
-        self._done_s = alarm.subject  # but for a rounding it is so already
-        self._ringing = True
-        while self._ends and self._ends[0][0] <= self._done_s:
-            _, _, piece = heappop(self._ends)
+        self._as_of_s = self._env.now
+        self._done_s = done_s = alarm.subject  # but for a rounding it is so already
+        self._ringing, ends = True, self._ends
+        while ends and ends[0][0] <= done_s:
+            _, _, piece = heappop(ends)
             if piece.done is not None:
-                self._proceed(-1, -piece.weight)
+                self._change(-1, -piece.weight)
                 piece.done(piece.subject)
         self._ringing = False
         self._set_alarm()

@@ -102,7 +102,7 @@ def work_waits_for_the_device_that_holds_its_entry(patch: Patch) -> None:
         place = pick(self, circuit, device_bytes)
         entry = circuit.device_entry
         elsewhere = entry is not None and any(self.find(entry.key))
-        return None if place and elsewhere and not place.workers.holds(entry) else place
+        return None if place and elsewhere and not place[0].holds(entry) else place
 
     patch.setattr(DevicePool, "pick", only_there)
 

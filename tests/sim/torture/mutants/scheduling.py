@@ -14,7 +14,7 @@ from policy.devices import DevicePool, DeviceWorkers
 from policy.estimates import Estimate
 from policy.explain import Queries
 from policy.group import Group
-from policy.model import Circuit
+from policy.model import Circuit, Device
 from policy.records import JobRecord
 from policy.scheduler import Scheduler
 from policy.stages import Stages
@@ -31,7 +31,13 @@ def the_budget_is_taken_as_larger(patch: Patch) -> None:
 
 @mutant(1, 6)
 def a_devices_memory_is_not_looked_at(patch: Patch) -> None:
-    patch.setattr(DeviceWorkers, "needs", lambda *_: 0)
+    begin = DeviceWorkers.__init__
+
+    def without_limit(self: DeviceWorkers, device: Device) -> None:
+        begin(self, device)
+        self.memory.resize(None)
+
+    patch.setattr(DeviceWorkers, "__init__", without_limit)
 
 
 @mutant(1)
