@@ -100,6 +100,12 @@ REAL_BATCH_OPTIONS = (
         metavar="PATH",
         help="Witness or input file, one for each proof, or a folder of them; may be repeated.",
     ),
+    click.option(
+        "--engine",
+        metavar="ADDRESS",
+        default="",
+        help='A daemon that proves, as "http://127.0.0.1:9820" (default: this process).',
+    ),
     click.option("--due", metavar="WHEN", help='When it should be done: "06:00", "8h", or a date.'),
     click.option(
         "--device",

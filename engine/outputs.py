@@ -49,6 +49,12 @@ class Outputs:
         write_proof(self._temporary(proof_path), proof)
         write_public(self._temporary(public_path), public)
 
+    def write_bytes(self, index: int, proof: bytes, public: bytes) -> None:
+        """The same of files that were made elsewhere, as they are. Raises OSError."""
+        for path, content in zip(self.paths(index), (proof, public), strict=True):
+            self._written[self._temporary(path)] = path
+            self._temporary(path).write_bytes(content)
+
     def publish(self) -> None:
         """Give everything written its final name; where that fails, nothing has one. Raises OSError."""
         published: list[Path] = []

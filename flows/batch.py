@@ -104,7 +104,8 @@ class BatchParameters(BaseModel):
     engine: str = Field(
         "",
         title="Engine",
-        description="Where the engine is that proves. Empty: in the process of the run.",
+        description='A daemon that proves, such as "http://127.0.0.1:9820" or "unix:///run/cuzk.sock". '
+        "Empty: the process of the run.",
     )
     hosts: list[str] = Field(
         [],
@@ -142,11 +143,15 @@ class BatchParameters(BaseModel):
 
     @field_validator("engine")
     @classmethod
-    def _is_here(cls, address: str) -> str:
+    def _is_an_address(cls, address: str) -> str:
         if address:
-            raise ConfigError(
-                f"found {address!r}, expected nothing: proofs are made in the run's own process"
-            )
+            from daemon.address import parse_address
+            from daemon.errors import DaemonError
+
+            try:
+                parse_address(address)
+            except DaemonError as error:
+                raise ConfigError(str(error)) from error
         return address
 
     @field_validator("hosts")
@@ -162,6 +167,14 @@ class BatchParameters(BaseModel):
             raise ConfigError("circuit: expected a name; choose one of the settings' file, or a bundled one")
         if self.hosts and self.mode == "simulated":
             raise ConfigError("hosts: a simulated batch runs on one; for several see `cuzk sim --help`")
+        if self.engine:
+            given = {"hosts": self.hosts, "resume": self.resume, "budget": self.budget, "device": self.device}
+            if name := next((name for name, value in given.items() if value), None):
+                raise ConfigError(
+                    f"{name}: is for the daemon to say that engine names; leave out one of both"
+                )
+            if self.mode == "simulated":
+                raise ConfigError("engine: a simulated batch needs none; leave out one of both")
         if self.resume is not None:
             if self.mode == "simulated":
                 raise ConfigError("resume: a simulated batch is not resumed; leave out one of both")

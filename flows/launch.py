@@ -14,6 +14,7 @@ from engine import CircuitSpec, Rejected
 from engine.limits import modelled_limits
 from engine.words import telling
 from flows.batch import BatchParameters, batch_config
+from flows.daemon_circuit import on_daemon
 from flows.errors import FlowError
 from flows.local_server import Say, running_server
 from flows.requests import Requests
@@ -44,18 +45,23 @@ def _run_batch(
 ) -> BatchSummary:
     parameters = taken_up(parameters)
     config = batch_config(parameters, warn_on_stderr)
-    circuit = engine.resolve(parameters.circuit, config)
     real = parameters.mode == "real"
-    limits = engine.policy_limits(config) if real else modelled_limits(config)
-    refuse_what_cannot_be_used(config, limits, parameters)
+    if parameters.engine:
+        _, circuit = asyncio.run(on_daemon(parameters))
+    else:
+        circuit = engine.resolve(parameters.circuit, config)
+    _check_folders(parameters)
     Requests(parameters, circuit, home())
-    engine.prepare(circuit, say)
-    if not parameters.hosts:  # else whether it fits is for each of them to say
-        refuse_what_never_fits(limits, circuit, parameters.partitions)
+    if not parameters.engine:
+        limits = engine.policy_limits(config) if real else modelled_limits(config)
+        refuse_an_unusable_ledger(config, limits, parameters)
+        engine.prepare(circuit, say)
+        if not parameters.hosts:  # else whether it fits is for each of them to say
+            refuse_what_never_fits(limits, circuit, parameters.partitions)
     say(_which_server())
     with prefect_server(home(), say) as server:
         # The server takes seconds to start; what follows takes as long and needs no server.
-        if real and not parameters.hosts:
+        if real and not (parameters.hosts or parameters.engine):
             engine.compile_for_proofs(config, circuit.zkey, say)
         with telling(say, lambda: "loading Prefect"):
             import fastapi  # noqa: F401 Prefect imports it within the first run, which then waits for it
@@ -103,10 +109,14 @@ def _which_server() -> str:
     return "starting a Prefect server for this run"
 
 
-def refuse_what_cannot_be_used(config: Config, limits: Limits, parameters: BatchParameters) -> None:
-    """Raise EngineError or FlowError for a ledger or folder that the flow would fail for."""
+def refuse_an_unusable_ledger(config: Config, limits: Limits, parameters: BatchParameters) -> None:
+    """Raise EngineError for one that the flow would fail for."""
     if ledger := engine.shared_ledger(config, parameters.title, limits):
         ledger.check()
+
+
+def _check_folders(parameters: BatchParameters) -> None:
+    """Raise FlowError for one that the flow would fail for."""
     _check_folder(home() / "logs", "set CUZK_HOME to another")
     if parameters.output is None:
         _check_folder(home() / "proofs", "set CUZK_HOME to another")

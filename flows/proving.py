@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from engine import Engine, EngineError, ProofCancelled, ProofFailed
 from flows.closed_loop import closed_loop
+from flows.daemon_engine import DaemonEngine
 from flows.late import late_s
 from flows.progress import Progress
 from flows.requests import Requests
@@ -16,7 +17,7 @@ class Batch:
     """`indices`: which of the requests are to be made. stop: whether the first failure ends the others."""
 
     def __init__(
-        self, engine: Engine, requests: Requests, shown: Shown, progress: Progress, stop: bool
+        self, engine: Engine | DaemonEngine, requests: Requests, shown: Shown, progress: Progress, stop: bool
     ) -> None:
         self._engine, self._requests, self._shown = engine, requests, shown
         self._progress, self._stop = progress, stop

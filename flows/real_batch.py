@@ -11,6 +11,7 @@ from prefect.runtime import flow_run
 
 import engine
 from config import Config, home
+from daemon.client import connect
 from db import History, HistoryWriter, new_id, open_history
 from engine import CircuitSpec, Engine, RunLabels
 from engine.leftovers import clean_up
@@ -18,6 +19,9 @@ from engine.outputs import usual_folder
 from flows.artifacts import MOST_ROWS, ProgressBar, show_report
 from flows.batch import BatchParameters, batch_config
 from flows.closing import close_dead
+from flows.daemon_circuit import on_daemon
+from flows.daemon_engine import DaemonEngine
+from flows.daemon_record import DaemonRecord
 from flows.followers import Followers
 from flows.late import marked_when_late
 from flows.logs import engine_log_in_ui, run_log
@@ -95,7 +99,7 @@ async def prove_opened(
         device = opened.limits.devices[0].name
         pace = Pace(await asyncio.to_thread(usual_proof_s, history, opened.circuit.name, device))
 
-        def display(current: Engine, followers: Followers) -> Shown:
+        def display(current: Engine | DaemonEngine, followers: Followers) -> Shown:
             return also_told(shown(current, opened.shape(requests), followers, pace))
 
         proofs = await _prove(opened, summary, requests, found, writer, display)
@@ -110,6 +114,8 @@ async def prove_opened(
 async def open_batch(parameters: BatchParameters) -> Opened:
     """Everything that takes a while and can be refused."""
     config = batch_config(parameters, get_run_logger().warning)
+    if parameters.engine:
+        return Opened(config, *await on_daemon(parameters), parameters)
     limits = engine.policy_limits(config)
     circuit = engine.resolve(parameters.circuit, config)
     say = teller()
@@ -158,7 +164,7 @@ async def _prove(
     requests: Requests,
     found: set[int],
     writer: HistoryWriter,
-    shown_by: Callable[[Engine, Followers], Shown],
+    shown_by: Callable[[Engine | DaemonEngine, Followers], Shown],
 ) -> list[ProofSummary]:
     parameters, count = opened.parameters, opened.parameters.count
     batch: Batch | None = None
@@ -182,15 +188,31 @@ async def _prove(
 @asynccontextmanager
 async def _running(
     opened: Opened, summary: BatchSummary, writer: HistoryWriter
-) -> AsyncIterator[tuple[Engine, Followers]]:
+) -> AsyncIterator[tuple[Engine | DaemonEngine, Followers]]:
     """The engine, and who shows its proofs: for as long as that takes after the engine has been left."""
-    parameters, config, limits = opened.parameters, opened.config, opened.limits
+    parameters = opened.parameters
     labels = RunLabels(
         opened.title, code_version(), flow_run.id, str(summary.output), summary.count - summary.found
     )
-    ledger = engine.shared_ledger(config, f"{opened.title}, run {summary.run_id}", limits)
     async with Followers(parameters.concurrency + BEHIND) as followers:
-        async with Engine(config, limits, writer, summary.run_id, labels, ledger=ledger) as current:
+        async with _engine(opened, summary.run_id, writer, labels) as current:
             token = source.set(current)
             yield current, followers
         source.reset(token)
+
+
+@asynccontextmanager
+async def _engine(
+    opened: Opened, run_id: str, writer: HistoryWriter, labels: RunLabels
+) -> AsyncIterator[Engine | DaemonEngine]:
+    """That of this process, or the one of the daemon that the batch names."""
+    parameters, config, limits = opened.parameters, opened.config, opened.limits
+    if not parameters.engine:
+        ledger = engine.shared_ledger(config, f"{opened.title}, run {run_id}", limits)
+        async with Engine(config, limits, writer, run_id, labels, ledger=ledger) as current:
+            yield current
+        return
+    async with connect(parameters.engine) as client:
+        record = DaemonRecord(writer, run_id, labels, config, limits)
+        async with DaemonEngine(client, record, opened.circuit.partitions) as remote:
+            yield remote
