@@ -24,7 +24,7 @@ class MeasuredRun:
     """What is known of a run while it goes on; what the work adds here is in its results and report.
 
     results: for results.json. reserved_bytes: asked with each sample, 0 where nothing is reserved. monitor:
-    None where nothing can be watched from here.
+    None where nothing can be watched from here. also: told of each sample.
     """
 
     folder: RunFolder
@@ -36,6 +36,7 @@ class MeasuredRun:
     bars: list[Bar] = field(default_factory=list)
     samples: list[tuple[ProcessSample, int]] = field(default_factory=list)
     reserved_bytes: Callable[[], int] = lambda: 0
+    also: Callable[[ProcessSample, int], None] = lambda _sample, _reserved_bytes: None
     monitor: Monitor | None = None
 
     @property
@@ -53,6 +54,7 @@ class MeasuredRun:
         reserved_bytes = self.reserved_bytes()
         self.samples.append((sample, reserved_bytes))
         self.folder.sample(sample, reserved_bytes=reserved_bytes)
+        self.also(sample, reserved_bytes)
 
     def watch(self, stack: ExitStack, target: Target, interval_s: float) -> None:
         """Sample `target` until the stack is closed."""

@@ -75,14 +75,14 @@ for command in (*SINGLE, *BATCHES):
     cli.add_command(command)
 
 
-def main() -> None:
+def main(program: click.Command = cli) -> None:
     """Run the command line; the process ends with 0, 1 (a check failed), 2 (bad input) or 130."""
     replace_missing()
     outlive_readers()
     signal.signal(signal.SIGTERM, _interrupt)
     end_soon_after_a_signal()
     try:
-        _run()
+        _run(program)
     except click.ClickException as error:
         _end(error.format_message(), error.exit_code)
     except KeyboardInterrupt:
@@ -104,9 +104,16 @@ def daemon_main() -> None:
     main()
 
 
-def _run() -> None:
+def bench_main() -> None:
+    """`cuzk-bench`: the public program's names and flags for `cuzk bench`."""
+    from cli.bench.public import cuzk_bench
+
+    main(cuzk_bench)
+
+
+def _run(program: click.Command) -> None:
     try:
-        end = cli.main(standalone_mode=False)
+        end = program.main(standalone_mode=False)
     except click.Abort as abort:
         # Click's word for an interrupt, and just as well for an EOFError, which is a fault.
         raise abort.__cause__ or KeyboardInterrupt from None

@@ -209,6 +209,19 @@ class Client:
         """Devices, keys in memory, queues."""
         return await self._call(self.public.GetStatus, proving_pb2.GetStatusRequest())
 
+    async def submit_public(self, ask: proving_pb2.SubmitProofRequest) -> proving_pb2.SubmitProofResponse:
+        """A kind of proof of the public protocol; with a request_id it may be asked again."""
+        return await self._call(self.public.SubmitProof, ask, once=True)
+
+    async def await_public(self, job_id: str) -> proving_pb2.AwaitProofResponse:
+        """How a job of whatever daemon ended."""
+        ask = proving_pb2.AwaitProofRequest(job_id=job_id)
+        return await self._call(self.public.AwaitProof, ask, deadline_s=None, retry_for_s=RECONNECT_FOR_S)
+
+    async def cancel_public(self, job_id: str) -> proving_pb2.CancelProofResponse:
+        """End a job of whatever daemon."""
+        return await self._call(self.public.CancelProof, proving_pb2.CancelProofRequest(job_id=job_id))
+
     async def metrics(self) -> str:
         """In Prometheus's text format."""
         return str(

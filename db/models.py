@@ -19,7 +19,7 @@ from db.digest import digest
 from db.process import host_name, this_process_started_at
 from db.record import Id, Json, Record, id_column, number, parent
 
-Source = Literal["real", "sim"]
+Source = Literal["real", "sim", "bench"]
 RunState = Literal["running", "succeeded", "failed", "cancelled", "interrupted"]
 State = Literal["waiting", "running", "succeeded", "failed", "cancelled", "interrupted"]
 StageName = Literal["wait", "load", "synthesize", "queue", "prove", "verify"]

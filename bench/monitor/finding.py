@@ -6,9 +6,11 @@ An id alone is never trusted: ids are used again, so a process is known by its i
 from __future__ import annotations
 
 import ipaddress
+import json
 import socket
 import struct
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -46,25 +48,40 @@ def by_pid(pid: int, found_by: str = "by its id") -> Target:
 
 
 def by_pid_file(path: Path) -> Target:
-    """The process whose id a file holds, alone in its first line. Raises BenchError.
+    """The process that a file names: this program's daemons by id and start, others by an id alone.
 
-    One that was started after the file was written has another's id, used again.
+    Of an id alone, one that was started after the file was written has another's id, used again. Raises
+    BenchError.
     """
     try:
         text, written_s = path.read_text(encoding="utf-8"), path.stat().st_mtime
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "is no text"
         raise BenchError(f"{path}: cannot be read ({why}); is the daemon started?") from error
-    words = text.split()
-    if not words or not words[0].isdecimal():
-        raise BenchError(f"{path}: found {text[:40]!r}, expected a process's id; name the daemon's pid file")
-    target = by_pid(int(words[0]), f"by {path}")
-    if _started_at_s(target.pid) > written_s + _CLOCKS_DIFFER_S:
+    pid, started_s = _named(path, text)
+    target = by_pid(pid, f"by {path}")
+    found_s = _started_at_s(pid)
+    off_s = found_s - written_s if started_s is None else abs(found_s - started_s)
+    if off_s > _CLOCKS_DIFFER_S:
         raise BenchError(
-            f"{path}: process {target.pid} was started after the file was written, so its id was used again; "
-            "the daemon that wrote it has ended"
+            f"{path}: process {pid} is not the one that wrote it, whose id was used again; "
+            "the daemon has ended, start it"
         )
     return target
+
+
+def _named(path: Path, text: str) -> tuple[int, float | None]:
+    """The id, and when the process was started, since 1970, where the file tells that."""
+    try:
+        if text.startswith("{"):
+            value = json.loads(text)
+            return int(value["pid"]), datetime.fromisoformat(value["process_started_at"]).timestamp()
+        first = text.split()[0]
+        if first.isdecimal():
+            return int(first), None
+    except (ValueError, KeyError, TypeError, IndexError):
+        pass
+    raise BenchError(f"{path}: found {text[:40]!r}, expected a process's id; name the daemon's pid file")
 
 
 def by_address(address: str) -> Target:

@@ -53,16 +53,25 @@ class Monitor:
     ) -> None:
         self._stop.set()
         self._thread.join()
+        if self._goes_on:
+            self._watch_once()  # how it was at the end
         self._look.close()
         if self._error is not None and error is None:
             raise self._error
 
     def _watch(self) -> None:
         next_s = time.monotonic() + self._interval_s
+        while self._goes_on and not self._stop.wait(max(0.0, next_s - time.monotonic())):
+            self._watch_once()
+            next_s = max(next_s, time.monotonic()) + self._interval_s
+
+    @property
+    def _goes_on(self) -> bool:
+        return self.ended is None and self._error is None
+
+    def _watch_once(self) -> None:
         try:
-            while not self._stop.wait(max(0.0, next_s - time.monotonic())):
-                self._sample()
-                next_s = max(next_s, time.monotonic()) + self._interval_s
+            self._sample()
         except BenchError as error:
             self.ended = str(error)
             self._say(str(error))

@@ -1,12 +1,22 @@
-"""`cuzk bench batch`: a batch of proofs on this machine."""
+"""`cuzk bench batch`: a batch of proofs, by this process or by a daemon."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.bench.daemon_options import (
+    DAEMON_ONLY,
+    Where,
+    as_public_program,
+    daemon_options,
+    driven,
+    public_of,
+    was_left_out,
+)
 from cli.options import batch_options, program, real_batch_options, say
 
 if TYPE_CHECKING:
@@ -14,16 +24,79 @@ if TYPE_CHECKING:
     from flows.batch import BatchParameters
 
 
-@click.command(short_help="Prove a batch as a Prefect flow.")
+@click.command(short_help="Prove a batch, as a Prefect flow or by a daemon.")
 @batch_options
 @real_batch_options
-def batch(parameters: BatchParameters) -> None:
-    """Prove COUNT proofs as the Prefect flow `prove_batch`, inside one memory budget.
+@daemon_options
+def batch(parameters: BatchParameters, where: Where, **options: Any) -> None:
+    """Prove COUNT proofs, inside one memory budget.
 
-    Uses the Prefect server that PREFECT_API_URL names; without one, starts a local server for the
-    run and stops it after. Ends with a table of the proofs; status 1 if one of them failed. Ctrl-C ends
-    it early, with the table of what there is.
+    Without --addr and --spawn: as the Prefect flow `prove_batch`, in this process. Uses the Prefect server
+    that PREFECT_API_URL names; without one, starts a local server for the run and stops it after. Ends
+    with a table of the proofs; status 1 if one of them failed. Ctrl-C ends it early, with the table of
+    what there is.
+
+    By a daemon: into a run's folder with a report. --type may be a kind of proof of the public protocol,
+    too: porep, snap, wpost, winning. Status 1 if a proof failed, 3 if --timeout was too short; Ctrl-C
+    cancels what was submitted.
     """
+    if where.is_given:
+        _by_daemon(parameters, where, options)
+    else:
+        _refuse_of_daemons()
+        _in_process(parameters)
+
+
+def _by_daemon(parameters: BatchParameters, where: Where, options: dict[str, Any]) -> None:
+    from bench.asked import asked
+    from bench.driving import drive
+    from bench.works import one_after_another
+    from flows.inputs import input_files
+
+    _refuse_of_processes(parameters)
+    public = public_of(options)
+    circuit, priority, partitions = parameters.circuit, parameters.priority or "", parameters.partitions or 0
+    files = input_files(parameters.inputs) or [None]
+    asks = [asked(circuit, each, public, priority=priority, partitions=partitions) for each in files]
+    concurrency = 1 if as_public_program() and was_left_out("concurrency") else parameters.concurrency
+    work = one_after_another(asks, parameters.count, concurrency, parameters.on_failure == "stop")
+    plan = {"command": "batch", "circuit": circuit, "count": parameters.count, "concurrency": concurrency}
+    where = replace(where, config_path=parameters.config)
+    finished = driven(
+        where,
+        parameters.budget,
+        lambda session: drive(
+            session, parameters.title, asks, parameters.count, min(concurrency, parameters.count), plan, work
+        ),
+    )
+    sys.exit(0 if finished.summary.succeeded == finished.summary.asked else 1)
+
+
+def _refuse_of_processes(parameters: BatchParameters) -> None:
+    """A daemon's own settings say what these would."""
+    given = {
+        "--resume": parameters.resume is not None,
+        "--mode": parameters.mode != "real",
+        "--device": parameters.device is not None,
+        "--output": parameters.output is not None,
+        "--due": parameters.due is not None,
+    }
+    for option in (name for name, is_given in given.items() if is_given):
+        raise click.UsageError(
+            f"{option} is for a batch in this process; leave it out, or --addr and --spawn"
+        )
+
+
+def _refuse_of_daemons() -> None:
+    """Only a daemon would know what to do with these."""
+    for name, flag in DAEMON_ONLY.items():
+        if not was_left_out(name):
+            raise click.UsageError(
+                f"{flag} is for a batch by a daemon; add --addr ADDRESS or --spawn, or leave it out"
+            )
+
+
+def _in_process(parameters: BatchParameters) -> None:
     from config import load_config
     from db import open_history
     from flows.launch import run_batch

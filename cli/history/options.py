@@ -66,7 +66,11 @@ FILTERS = (
         "--since", callback=moment, metavar="WHEN", help="Runs begun since then: 7d (ago), or 2026-03-01."
     ),
     click.option("--until", callback=moment, metavar="WHEN", help="Runs begun before then."),
-    click.option("--source", type=click.Choice(["real", "sim"]), help="Real or simulated runs only."),
+    click.option(
+        "--source",
+        type=click.Choice(["real", "sim", "bench"]),
+        help="Runs of this kind only: real, simulated, or as a bench saw a daemon.",
+    ),
     click.option("--host", metavar="NAME", help="Runs of this host only."),
     click.option("--state", type=click.Choice(STATES), help="What has ended so, or is so, only."),
     click.option("--device", metavar="NAME", help="What this device proved only."),

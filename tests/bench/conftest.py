@@ -1,4 +1,4 @@
-"""A process to watch: it listens on a socket and a port, and its pools have names."""
+"""A process to watch, which listens on a socket and a port and has pools with names; and a real daemon."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from engine.alive import started
+from tests.daemon.conftest import daemon, params
+
+__all__ = ["daemon", "params"]
 
 LISTENING = """
 import socket, sys, threading

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
+import psutil
 import pytest
 
 from bench.errors import BenchError
@@ -49,8 +52,22 @@ def test_a_process_id_that_was_used_again_is_refused(watched: Watched, tmp_path:
     file = tmp_path / "daemon.pid"
     file.write_text(f"{watched.process.pid}\n")
     os.utime(file, (time.time() - 3600, time.time() - 3600))
-    with pytest.raises(BenchError, match="its id was used again"):
+    with pytest.raises(BenchError, match="whose id was used again"):
         by_pid_file(file)
+
+
+@pytest.mark.parametrize(("shift_s", "found"), [(0, True), (-3600, False), (3600, False)])
+def test_a_daemon_s_own_file_names_the_process_by_its_start_as_well(
+    watched: Watched, tmp_path: Path, shift_s: float, found: bool
+) -> None:
+    file, pid = tmp_path / "daemon.pid", watched.process.pid
+    started_at = datetime.fromtimestamp(psutil.Process(pid).create_time() + shift_s, UTC)
+    file.write_text(json.dumps({"pid": pid, "process_started_at": started_at.isoformat()}))
+    if found:
+        assert by_pid_file(file).pid == pid
+    else:
+        with pytest.raises(BenchError, match="whose id was used again"):
+            by_pid_file(file)
 
 
 def test_a_process_id_of_a_process_that_is_gone_is_refused(watched: Watched, tmp_path: Path) -> None:
@@ -61,7 +78,7 @@ def test_a_process_id_of_a_process_that_is_gone_is_refused(watched: Watched, tmp
         by_pid_file(file)
 
 
-@pytest.mark.parametrize("text", ["", "cuzk", "\x00", "-1", "12x"])
+@pytest.mark.parametrize("text", ["", "cuzk", "\x00", "-1", "12x", "{}", '{"pid": 1}'])
 def test_a_file_that_holds_no_process_id_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "daemon.pid"
     file.write_text(text)

@@ -1,0 +1,262 @@
+"""A run against a daemon: checked, measured, watched and recorded, however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.asked import Asked
+from bench.checks import Checked, check
+from bench.diagnosis import diagnosis
+from bench.errors import BenchError
+from bench.jobs import Clock, Jobs
+from bench.measured import MeasuredRun, measured_run
+from bench.monitor import Target, by_address
+from bench.outcome import Outcome, Summary, summary
+from bench.record import Record
+from bench.trend import growth
+from bench.watching import Watching
+from bench.works import Work
+from config import Config
+from daemon.client import Client, connect
+from db import Change, History, HistoryError, compare_runs, find_run, open_history
+from plots import Bar, PageTable
+
+RESOURCES = {"load": "disk", "synthesize": "synthesis", "prove": "prove", "verify": "verify"}
+
+
+class TimeIsOver(BenchError):  # noqa: N818 — says it all
+    """The run's time was over before its proofs were there; what was known then has been told."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """How a run is made. `connect`: for `daemon.client.connect`; `vs`: a run of the history, or empty.
+
+    show: a line to a person. show_progress: a line that takes the place of the one before.
+    """
+
+    address: str
+    config: Config
+    command: Sequence[str]
+    show: Callable[[str], None]
+    show_progress: Callable[[str], None]
+    connect: Mapping[str, Any] = field(default_factory=dict)
+    timeout_s: float | None = None
+    silence_s: float = 30.0
+    interval_s: float = 1.0
+    vs: str = ""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that is over. `changes`: against the run that it was compared with."""
+
+    run_id: str
+    folder: Path
+    summary: Summary
+    outcomes: tuple[Outcome, ...]
+    rss_growth: float | None
+    changes: tuple[Change, ...] = ()
+    compared_with: str = ""
+
+
+async def drive(
+    session: Session,
+    title: str,
+    asks: Sequence[Asked],
+    wanted: int | None,
+    at_once: int,
+    plan: Mapping[str, Any],
+    work: Work,
+) -> Finished:
+    """Check, then let `work` prove. `wanted`: how many proofs; None: as many as come.
+
+    Raises BenchError and DaemonError, one line, for what cannot begin; TimeIsOver where the time was too
+    short, after a diagnosis. Whatever ends it, what it has submitted is cancelled.
+    """
+    config = session.config
+    opened = open_history(config.history_url(), spool=config.history_spool(), hide=config.history.hash)
+    with opened as history:
+        before = find_run(history, session.vs).id if session.vs else ""
+        async with connect(session.address, **session.connect) as client:
+            checked = await check(client, asks, at_once)
+            for line in checked.lines:
+                session.show(line)
+            return await _run(session, title, client, checked, history, before, wanted, plan, work)
+
+
+async def _run(
+    session: Session,
+    title: str,
+    client: Client,
+    checked: Checked,
+    history: History,
+    before: str,
+    wanted: int | None,
+    plan: Mapping[str, Any],
+    work: Work,
+) -> Finished:
+    target, why_not = _target(session.address, client)
+    about = dict(plan) | {"checked": checked.lines, "address": session.address}
+    with (
+        measured_run(
+            title,
+            session.command,
+            session.config,
+            about,
+            session.show,
+            target,
+            budget_bytes=checked.budget_bytes,
+            interval_s=session.interval_s,
+        ) as run,
+        history.writer() as writer,
+    ):
+        record = Record(writer, run.folder.run_id)
+        record.started(title, session.config, checked.budget_bytes, wanted, run.folder.path)
+        if why_not:
+            run.say(f"memory is as the daemon tells it: {why_not}")
+        jobs = Jobs(client, run.folder.run_id, Clock(), run.say)
+        watching = Watching(client, run, jobs, wanted, session.show_progress, session.silence_s)
+        run.reserved_bytes = lambda: watching.reserved_bytes
+        run.also = record.sample
+        with _ended(run, record):
+            await _watched(session, run, jobs, watching, record, work)
+        writer.flush()
+        finished = _finished(run, watching, wanted)
+        if not before:
+            return finished
+        return _compared(finished, history, before, run)
+
+
+async def _watched(
+    session: Session,
+    run: MeasuredRun,
+    jobs: Jobs,
+    watching: Watching,
+    record: Record,
+    work: Work,
+) -> None:
+    async def prove(asked: Asked, number: int) -> Outcome:
+        outcome = await jobs.prove(asked, number)
+        _note(run, record, watching, outcome)
+        return outcome
+
+    beside = asyncio.create_task(watching.forever())
+    try:
+        async with asyncio.timeout(session.timeout_s):
+            await work(prove, run)
+    except TimeoutError as error:
+        assert session.timeout_s is not None, "or none would be raised"
+        lines = await diagnosis(watching, session.timeout_s)
+        for line in lines:
+            run.say(line)
+        run.folder.write("diagnosis.txt", "\n".join(lines) + "\n")
+        raise TimeIsOver(lines[0]) from error
+    finally:
+        left = list(jobs.open.values())
+        await jobs.cancel_all()
+        for outcome in left:
+            _note(run, record, watching, outcome)
+        beside.cancel()
+        await asyncio.wait([beside])
+        session.show_progress("")
+        _conclude(run, watching)
+
+
+def _note(run: MeasuredRun, record: Record, watching: Watching, outcome: Outcome) -> None:
+    watching.outcomes.append(outcome)
+    record.proof(outcome)
+    run.bars += [
+        Bar(RESOURCES[span.stage], outcome.circuit, span.started_s, span.ended_s)
+        for span in outcome.spans
+        if span.ended_s is not None and span.ended_s > span.started_s
+    ]
+    why = f": {outcome.error}" if outcome.error else ""
+    run.folder.note(f"{outcome.name} {outcome.state} after {outcome.seconds:.3f} s{why}")
+
+
+def _conclude(run: MeasuredRun, watching: Watching) -> None:
+    """What there is goes into results and report."""
+    found = summary(watching.outcomes, watching.wanted or len(watching.outcomes))
+    run.results |= {
+        "proofs_asked": found.asked,
+        "proofs_succeeded": found.succeeded,
+        "proofs_failed": found.failed,
+        "proofs_cancelled": found.cancelled,
+        "seconds": found.seconds,
+        "proofs_a_second": found.rate,
+        "latency": None if found.latency is None else vars(found.latency),
+        "stages": {stage: vars(each) for stage, each in found.stages.items()},
+        "rss_growth": _rss_growth(run),
+        "asked_why": watching.asked_why,
+        "proofs": [each.as_dict() for each in watching.outcomes],
+    }
+    run.facts += found.lines()
+
+
+def _finished(run: MeasuredRun, watching: Watching, wanted: int | None) -> Finished:
+    found = summary(watching.outcomes, wanted or len(watching.outcomes))
+    return Finished(run.folder.run_id, run.folder.path, found, tuple(watching.outcomes), _rss_growth(run))
+
+
+def _rss_growth(run: MeasuredRun) -> float | None:
+    return growth([each.at_s for each, _ in run.samples], [each.rss_bytes for each, _ in run.samples])
+
+
+def _compared(finished: Finished, history: History, before: str, run: MeasuredRun) -> Finished:
+    try:
+        changes = compare_runs(history, before, finished.run_id)
+    except HistoryError as error:
+        run.say(f"not compared: {error}")
+        return finished
+    rows = tuple(
+        (
+            each.stage,
+            f"{each.before_s:.3f} s",
+            f"{each.after_s:.3f} s",
+            f"{100 * each.change:+.1f} %",
+            f"{100 * each.low:+.1f} to {100 * each.high:+.1f} %",
+            each.verdict,
+        )
+        for each in changes
+        if each.before_count and each.after_count
+    )
+    columns = ("stage", "before", "after", "change", "interval", "verdict")
+    run.tables.append(PageTable(f"Against run {before}", columns, rows))
+    run.results["vs"] = {"run_id": before, "changes": [vars(each) for each in changes]}
+    return Finished(
+        finished.run_id, finished.folder, finished.summary, finished.outcomes, finished.rss_growth,
+        tuple(changes), before,
+    )  # fmt: skip
+
+
+@contextmanager
+def _ended(run: MeasuredRun, record: Record) -> Iterator[None]:
+    """The run's end in the history, whatever it is."""
+    try:
+        yield
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        record.ended("cancelled", "stopped by a signal")
+        raise
+    except Exception as error:
+        record.ended("failed", str(error))
+        raise
+    failed = run.results.get("proofs_failed", 0)
+    run.results["state"] = "failed" if failed else "succeeded"
+    record.ended("failed" if failed else "succeeded", f"{failed} proofs failed" if failed else None)
+
+
+def _target(address: str, client: Client) -> tuple[Target | None, str]:
+    """The daemon's process, or why it is not seen from here."""
+    try:
+        target = by_address(address)
+    except BenchError as error:
+        return None, str(error)
+    if client.version is not None and target.pid != client.version.pid:
+        return None, f"process {target.pid} {target.found_by}, but the daemon is process {client.version.pid}"
+    return target, ""

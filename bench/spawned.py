@@ -1,0 +1,47 @@
+"""A daemon of a bench's own, as a process: it ends with its standard input, and so with the bench.
+
+Run as a module, with the address, the budget and the settings' file; the last two may be empty.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from config import Config, ConfigError, load_config, parse_budget
+from daemon.errors import DaemonError
+from daemon.run import Start, run
+from db import HistoryError
+from engine import EngineError
+
+
+def main(address: str, budget: str, settings: str) -> None:
+    """Be a daemon until nobody holds the other end of stdin."""
+    threading.Thread(target=_end_with_input, name="end-with-input", daemon=True).start()
+    try:
+        config = _config(address, budget, settings)
+        run(Start(config, lambda: _config(address, budget, settings), lambda line: print(line, flush=True)))
+    except (ConfigError, DaemonError, EngineError, HistoryError) as error:
+        sys.exit(" ".join(str(error).split()))
+
+
+def _config(address: str, budget: str, settings: str) -> Config:
+    config = load_config(Path(settings) if settings else None)
+    own = config.daemon.model_copy(update={"listen": address, "status_listen": ""})
+    changed: dict[str, object] = {"daemon": own}
+    if budget:
+        changed["memory"] = config.memory.model_copy(update={"total_budget": parse_budget(budget)})
+    return config.model_copy(update=changed)
+
+
+def _end_with_input() -> None:
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

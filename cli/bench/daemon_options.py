@@ -1,0 +1,281 @@
+"""What the commands share that go to a daemon: where it is, what is asked of it, and how runs end."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from cli.bench.progress import ProgressLine
+from cli.options import config_option, say, with_options
+
+if TYPE_CHECKING:
+    from bench.asked import PublicOptions
+    from bench.driving import Finished, Session
+    from config import Config
+
+T = TypeVar("T")
+TIMED_OUT = 3
+FILE = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True)
+class PublicProgram:
+    """What `cuzk-bench` was called with before its command; its commands find it as click's object."""
+
+    addr: str
+
+
+class Duration(click.ParamType):
+    """Seconds, or "90s", "5m", "1h"."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        from config import ConfigError, parse_duration
+
+        if isinstance(value, float):
+            return value
+        try:
+            return float(value) if _is_number(value) else parse_duration(value)
+        except ConfigError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()
+
+
+ADDRESS_OPTIONS = (
+    click.option("--addr", "-a", metavar="ADDRESS", help="The daemon's (default: daemon.listen's)."),
+    click.option("--token-file", type=FILE, metavar="FILE", help="The token that the daemon wants."),
+    click.option("--ca", type=FILE, metavar="FILE", help="Who certifies the daemon, for https (PEM)."),
+    click.option("--cert", type=FILE, metavar="FILE", help="This client's certificate (PEM)."),
+    click.option("--key", type=FILE, metavar="FILE", help="And its key (PEM)."),
+)
+RUN_OPTIONS = (
+    click.option("--spawn", is_flag=True, help="Start a daemon for this run, and end it after."),
+    click.option(
+        "--timeout",
+        "timeout_s",
+        type=Duration(),
+        metavar="TIME",
+        help="End with a diagnosis and status 3 after that.",
+    ),
+    click.option(
+        "--silence",
+        "silence_s",
+        type=Duration(),
+        default=30.0,
+        show_default="30s",
+        metavar="TIME",
+        help="Without a word for so long the daemon is asked why.",
+    ),
+    click.option(
+        "--interval",
+        "interval_s",
+        type=click.FloatRange(0.1, 60),
+        default=1.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Between two looks at the daemon's process.",
+    ),
+    click.option("--vs", metavar="RUN", default="", help="Compare with that run of the history."),
+)
+PUBLIC_OPTIONS = (
+    click.option("--c1", type=FILE, metavar="FILE", help="Input of a porep proof."),
+    click.option("--vanilla", type=FILE, metavar="FILE", help="Input of a snap, wpost or winning proof."),
+    click.option("--registered-proof", type=click.IntRange(min=0), default=0, help="Number of its type."),
+    click.option("--sector-num", type=click.IntRange(min=0), default=1, help="Its sector."),
+    click.option("--miner-id", type=click.IntRange(min=0), default=1000, help="Its miner."),
+    click.option("--partition", type=click.IntRange(min=0), default=0, help="Of a wpost proof."),
+    click.option("--randomness", metavar="HEX", help="Of a wpost or winning proof, 32 bytes."),
+    click.option("--comm-r-old", metavar="HEX", help="Of a snap proof, 32 bytes."),
+    click.option("--comm-r-new", metavar="HEX", help="Of a snap proof, 32 bytes."),
+    click.option("--comm-d-new", metavar="HEX", help="Of a snap proof, 32 bytes."),
+)
+
+
+def address_options(command: Any) -> Any:
+    """Where the daemon is; the command gets them as `where`, a Where, with its `config`."""
+    return with_options(_gathered(command), (*ADDRESS_OPTIONS, config_option))
+
+
+def run_options(command: Any) -> Any:
+    """The same, and how a run is made."""
+    return with_options(_gathered(command), (*ADDRESS_OPTIONS, *RUN_OPTIONS, config_option))
+
+
+def daemon_options(command: Any) -> Any:
+    """All of them, for a command that has the settings' option by other means."""
+    return with_options(_gathered(command), (*ADDRESS_OPTIONS, *RUN_OPTIONS, *PUBLIC_OPTIONS))
+
+
+def public_options(command: Any) -> Any:
+    """What the public protocol says of a proof."""
+    return with_options(command, PUBLIC_OPTIONS)
+
+
+DAEMON_ONLY = {
+    name: "--" + name.removesuffix("_s").replace("_", "-")
+    for name in (
+        "token_file", "ca", "cert", "key", "timeout_s", "silence_s", "interval_s", "vs", "c1", "vanilla",
+        "registered_proof", "sector_num", "miner_id", "partition", "randomness", "comm_r_old", "comm_r_new",
+        "comm_d_new",
+    )
+}  # fmt: skip
+"""Options by their parameters' names."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """The daemon, and how a run with it is made."""
+
+    addr: str | None
+    token_file: Path | None
+    ca: Path | None
+    cert: Path | None
+    key: Path | None
+    config_path: Path | None = None
+    spawn: bool = False
+    timeout_s: float | None = None
+    silence_s: float = 30.0
+    interval_s: float = 1.0
+    vs: str = ""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a daemon was named, or is to be started."""
+        return self.spawn or self.addr is not None or as_public_program() is not None
+
+    def config(self) -> Config:
+        """The settings. Warnings are for who starts a daemon or proves."""
+        from config import load_config
+
+        return load_config(self.config_path, warn=lambda _: None)
+
+    def address(self, config: Config) -> str:
+        """As given, or as the settings have it."""
+        program = as_public_program()
+        return self.addr or (program.addr if program is not None else config.daemon.listen)
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """For `daemon.client.connect`."""
+        return {"token_file": self.token_file, "ca": self.ca, "cert": self.cert, "key": self.key}
+
+
+def _gathered(command: Callable[..., None]) -> Callable[..., None]:
+    import functools
+
+    @functools.wraps(command)
+    def gather(*arguments: Any, **options: Any) -> None:
+        names = {field.name for field in fields(Where)} & options.keys()
+        where = Where(**{name: options.pop(name) for name in names})
+        if where.spawn and where.addr is not None:
+            raise click.UsageError("--spawn starts a daemon, --addr names one; give one of them")
+        command(*arguments, where=where, **options)
+
+    return gather
+
+
+def as_public_program() -> PublicProgram | None:
+    """What `cuzk-bench` was called with, where it is the program."""
+    return click.get_current_context().find_object(PublicProgram)
+
+
+def was_left_out(name: str) -> bool:
+    """Whether the parameter of that name has its default."""
+    return click.get_current_context().get_parameter_source(name) in (None, ParameterSource.DEFAULT)
+
+
+def public_of(options: dict[str, Any]) -> PublicOptions:
+    """Takes its own out of the options."""
+    from bench.asked import PublicOptions
+
+    return PublicOptions(**{field.name: options.pop(field.name) for field in fields(PublicOptions)})
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run it; a first signal cancels it and all it has submitted, a second one ends the process."""
+    from flows.signals import cancelled_by_signals
+
+    async def cancellable() -> T:
+        with cancelled_by_signals():
+            return await work
+
+    try:
+        return asyncio.run(cancellable())
+    except asyncio.CancelledError as error:
+        raise KeyboardInterrupt from error
+
+
+def driven(
+    where: Where, budget: str | None, work: Callable[[Session], Coroutine[Any, Any, Finished]]
+) -> Finished:
+    """A run; its last lines are printed. The process ends with 3 where its time was over."""
+    from bench.driving import TimeIsOver
+
+    if budget is not None and not where.spawn:
+        raise click.UsageError("--budget is the daemon's own; leave it out, or start one with --spawn")
+    try:
+        finished = run_async(_session(where, budget, work))
+    except TimeIsOver as error:
+        print(f"cuzk: {error}", file=sys.stderr)
+        sys.exit(TIMED_OUT)
+    print_finished(finished)
+    return finished
+
+
+async def _session(
+    where: Where, budget: str | None, work: Callable[[Session], Coroutine[Any, Any, Finished]]
+) -> Finished:
+    from bench.driving import Session
+    from bench.spawn import spawned
+
+    config, line = where.config(), ProgressLine(sys.stderr)
+    async with AsyncExitStack() as stack:
+        if where.spawn:
+            address = await stack.enter_async_context(spawned(where.config_path, budget, say))
+        else:
+            address = where.address(config)
+        session = Session(
+            address,
+            config,
+            sys.argv,
+            line.print,
+            line.show,
+            where.how,
+            where.timeout_s,
+            where.silence_s,
+            where.interval_s,
+            where.vs,
+        )
+        return await work(session)
+
+
+def print_finished(finished: Finished) -> None:
+    """The summary, the comparison, and where all of it is."""
+    from cli.history.compare import wording
+
+    for line in finished.summary.lines():
+        print(line)
+    errors = [f"{each.name}: {each.error}" for each in finished.outcomes if each.error]
+    for line in errors[:5]:
+        print(line)
+    if len(errors) > 5:
+        print(f"… and {len(errors) - 5} more, in results.json")
+    if finished.rss_growth is not None:
+        print(f"RSS {100 * finished.rss_growth:+.2f} % over the run, by a straight line")
+    for change in finished.changes:
+        if change.before_count and change.after_count:
+            told = f"{change.stage} {' '.join(wording(change))} {change.verdict}"
+            print(f"against {finished.compared_with[:13]}: {told}")
+    print(f"run      {finished.folder}")
