@@ -44,6 +44,11 @@ class ProgressBar:
             await aupdate_progress_artifact(self._id, percent, words)
 
 
+async def show_end(history: History, summary: BatchSummary) -> None:
+    """The table of the proofs and, meanwhile, the report."""
+    await asyncio.gather(show_proofs(summary), show_report(history, summary))
+
+
 async def show_proofs(summary: BatchSummary) -> None:
     """The table of the proofs, those first that failed."""
     proofs = summary.proofs.failed_first()

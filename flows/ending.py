@@ -28,7 +28,9 @@ async def in_good_order(
     with cancelled_by_signals(), TagsContext(current_tags=set()):
         try:
             async with cancelled_in_ui(part_of) as cancellation:
-                summary = await _shown(proving)
+                summary = await proving
+                if summary.failed:
+                    raise BatchFailed(summary) from summary.failed[0].error
         except asyncio.CancelledError as error:
             if task := asyncio.current_task():
                 task.uncancel()  # the rest, telling Prefect, is not cancelled
@@ -37,15 +39,6 @@ async def in_good_order(
             get_run_logger().error("%s", error, exc_info=error)
             return Failed(message=str(error), data=error)
     return Completed(message=summary.headline, data=summary)
-
-
-async def _shown(proving: Coroutine[Any, Any, BatchSummary]) -> BatchSummary:
-    """Raises BatchFailed where a proof has failed."""
-    summary = await proving
-    await show_proofs(summary)
-    if summary.failed:
-        raise BatchFailed(summary) from summary.failed[0].error
-    return summary
 
 
 async def _cancelled(why: str, error: asyncio.CancelledError) -> State[BatchSummary]:

@@ -7,7 +7,7 @@ from prefect.runtime import flow_run
 from db import History, RunDetail, open_history, show_run, stage_spans
 from engine import EngineError, ProofCancelled, ProofFailed
 from engine.outputs import usual_folder
-from flows.artifacts import ProgressBar, show_report
+from flows.artifacts import ProgressBar, show_end
 from flows.batch import BatchParameters, batch_config
 from flows.followers import Followers
 from flows.progress import tell, teller
@@ -31,7 +31,7 @@ async def prove_on_a_model(parameters: BatchParameters) -> BatchSummary:
         await _show(history, detail, parameters.tasks == "each")
         tell(f"simulated: {summary.headline}")
         summary.output.mkdir(parents=True, exist_ok=True)
-        await show_report(history, summary)
+        await show_end(history, summary)
     return summary
 
 

@@ -82,7 +82,6 @@ class Progress:
             await self.bar.show(self.ended, self.count, words)
 
     async def _speak(self, done: asyncio.Event) -> None:
-        await self._show("begun")
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(WORD_EVERY_S):

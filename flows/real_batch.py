@@ -16,7 +16,7 @@ from db import History, HistoryWriter, new_id, open_history
 from engine import CircuitSpec, Engine, RunLabels
 from engine.leftovers import clean_up
 from engine.outputs import usual_folder
-from flows.artifacts import MOST_ROWS, ProgressBar, show_report
+from flows.artifacts import MOST_ROWS, ProgressBar, show_end
 from flows.batch import BatchParameters, batch_config
 from flows.closing import close_dead
 from flows.daemon_circuit import on_daemon
@@ -106,7 +106,7 @@ async def prove_opened(
         if lost := writer.close():
             tell(str(lost))
         summary = replace(summary, proofs=Proofs(proofs))
-        await show_report(history, summary)
+        await show_end(history, summary)
         await closing
     return summary
 

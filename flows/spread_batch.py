@@ -17,6 +17,7 @@ from db import HistoryWriter, Proof, Run, State, new_id, open_history
 from engine import CircuitSpec, ProofCancelled
 from engine.compiling import compile_for_key
 from engine.outputs import usual_folder
+from flows.artifacts import show_proofs
 from flows.batch import BatchParameters, batch_config
 from flows.due import due_at
 from flows.hosts import check_hosts
@@ -54,6 +55,7 @@ async def prove_on_hosts(parameters: BatchParameters) -> BatchSummary:
                 raise BatchCancelled(replace(summary, proofs=Proofs(spread.proofs))) from error
             summary = replace(summary, proofs=Proofs(spread.proofs))
             _close(writer, summary)
+    await show_proofs(summary)
     return summary
 
 

@@ -1,5 +1,6 @@
 """An empty figure, its axes of time and bytes, and its PNG; no global state, so threads may draw."""
 
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
@@ -11,13 +12,31 @@ BYTE_UNITS = ((1.0, "bytes"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB
 LEAST_OF_A_UNIT = 3  # below that many the next smaller unit reads better
 
 
-def new_figure(height_inches: float) -> tuple[Any, Any]:
-    """matplotlib's figure, which draws with Agg, and its one pair of axes."""
+@dataclass(frozen=True)
+class Margins:
+    """Inches from the figure's edges to its axes."""
+
+    left: float
+    bottom: float
+    top: float = 0.3
+    right: float = 0.15
+
+
+def new_figure(height_inches: float, margins: Margins | None = None) -> tuple[Any, Any]:
+    """matplotlib's figure, which draws with Agg, and its one pair of axes.
+
+    margins: None: what the texts need. To find that out takes as long as the drawing.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH_INCHES, height_inches), dpi=DPI, layout="constrained")
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches), dpi=DPI, layout=None if margins else "constrained")
     FigureCanvasAgg(figure)
+    if margins is not None:
+        across, down = WIDTH_INCHES, height_inches
+        figure.subplots_adjust(
+            margins.left / across, margins.bottom / down, 1 - margins.right / across, 1 - margins.top / down
+        )
     return figure, figure.add_subplot()
 
 

@@ -3,14 +3,17 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
+from math import ceil
 from typing import Any
 
-from plots.figure import COLOURS, new_figure, png_of, time_unit
+from plots.figure import COLOURS, Margins, new_figure, png_of, time_unit
 from plots.rows import Bar, PlottedRun
 
 MOST_BARS = 3_000  # a picture of more is a grey block
 LINE_INCHES = 0.24
+LETTER_INCHES = 0.065  # of a line's name, a wide one
 BAR_HEIGHT = 0.8
+CIRCUITS_A_LINE = 6
 FIRST = {"disk": 0, "synthesis": 1}
 LAST = {"verify": 1}
 
@@ -28,8 +31,9 @@ def gantt_figure(run: PlottedRun) -> Any:
     shown = bars[:MOST_BARS]
     lines, end_s = lines_of(shown), max([bar.ended_s for bar in shown], default=0.0)
     second, time_name = time_unit(end_s)
-    figure, axes = new_figure(1.1 + LINE_INCHES * max(1, len(lines)))
     circuits = sorted({bar.circuit for bar in run.bars})
+    margins = _margins(lines, len(circuits))
+    figure, axes = new_figure(margins.bottom + margins.top + LINE_INCHES * max(1, len(lines)), margins)
     colours = {circuit: COLOURS[place % len(COLOURS)] for place, circuit in enumerate(circuits)}
     _draw(axes, lines, colours, second)
     axes.set_xlim(0, max(end_s / second, 1e-9))
@@ -38,6 +42,12 @@ def gantt_figure(run: PlottedRun) -> Any:
     axes.title.set_fontsize(9)
     _legend(figure, colours)
     return figure
+
+
+def _margins(lines: Lines, circuits: int) -> Margins:
+    """Room for the lines' names, and below for the time and the circuits."""
+    longest = max(map(len, lines), default=0)
+    return Margins(0.2 + LETTER_INCHES * longest, 0.5 + LINE_INCHES * ceil(circuits / CIRCUITS_A_LINE))
 
 
 def _draw(axes: Any, lines: Lines, colours: Mapping[str, str], second: float) -> None:
@@ -87,4 +97,6 @@ def _legend(figure: Any, colours: Mapping[str, str]) -> None:
         from matplotlib.patches import Patch
 
         patches = [Patch(color=colour, label=circuit) for circuit, colour in colours.items()]
-        figure.legend(handles=patches, loc="outside lower center", ncols=min(6, len(patches)), fontsize=7)
+        figure.legend(
+            handles=patches, loc="lower center", ncols=min(CIRCUITS_A_LINE, len(patches)), fontsize=7
+        )

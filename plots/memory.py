@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from plots.figure import COLOURS, byte_unit, new_figure, png_of, time_unit
+from plots.figure import COLOURS, Margins, byte_unit, new_figure, png_of, time_unit
 from plots.rows import MemoryPoint, PlottedRun
 
 MOST_POINTS = 2_000  # more than there are columns of pixels
 HEIGHT_INCHES = 3.2
+MARGINS = Margins(left=0.75, bottom=0.5)
 RESERVED, MEASURED, BUDGET = COLOURS[0], COLOURS[3], "black"
 
 
@@ -18,7 +19,7 @@ def memory_png(run: PlottedRun) -> bytes:
 
 def memory_figure(run: PlottedRun) -> Any:
     """What `memory_png` draws, as matplotlib's figure."""
-    figure, axes = new_figure(HEIGHT_INCHES)
+    figure, axes = new_figure(HEIGHT_INCHES, MARGINS)
     points = thinned(run.memory)
     most_bytes = max([run.budget_bytes or 0, *(max(p.reserved_bytes, p.rss_bytes or 0) for p in points)])
     second, time_name = time_unit(run.end_s)
