@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, NoReturn
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from daemon.errors import (
     Conflict,
@@ -26,6 +27,7 @@ from groth16.errors import InputError
 log = logging.getLogger("cuzk.daemon")
 
 RETRY_AFTER = "retry-after-ms"
+MOST_TEXT = 1000
 CODES: dict[type[Exception], grpc.StatusCode] = {
     QueueFull: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Unavailable: grpc.StatusCode.UNAVAILABLE,
@@ -41,12 +43,40 @@ CODES: dict[type[Exception], grpc.StatusCode] = {
 """The first kind that fits."""
 
 
+class Readable(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # grpc has no types
+    """Has methods called with None for bytes that are no message of theirs: gRPC would print all of it."""
+
+    async def intercept_service(
+        self, continuation: Callable[[Any], Awaitable[Any]], details: grpc.HandlerCallDetails
+    ) -> Any:
+        handler = await continuation(details)
+        if handler is None or handler.request_deserializer is None:
+            return handler
+        return handler._replace(request_deserializer=_or_none(handler.request_deserializer))
+
+
+def _or_none(read: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    def read_or_none(data: bytes) -> Any:
+        try:
+            return read(data)
+        except DecodeError:
+            return None
+
+    return read_or_none
+
+
+def _check(request: Any) -> None:
+    if request is None:
+        raise Refused("the request is no message of this method; use a client of the same .proto")
+
+
 def answered(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """A method of a servicer whose refusals are answers."""
 
     @wraps(method)
     async def answer(self: Any, request: Any, context: Any) -> Any:
         try:
+            _check(request)
             return await method(self, request, context)
         except Exception as error:
             await _abort(context, error)
@@ -60,6 +90,7 @@ def streamed(method: Callable[..., AsyncIterator[Any]]) -> Callable[..., AsyncIt
     @wraps(method)
     async def answer(self: Any, request: Any, context: Any) -> AsyncIterator[Any]:
         try:
+            _check(request)
             async for each in method(self, request, context):
                 yield each
         except Exception as error:
@@ -79,8 +110,14 @@ async def _abort(context: Any, error: Exception) -> NoReturn:
         log.error("a request failed by a mistake of this program", exc_info=error)
         code = grpc.StatusCode.INTERNAL
         await context.abort(code, "the daemon made a mistake; its log tells where")
-    await context.abort(code, " ".join(str(error).split()), trailing)
+    await context.abort(code, one_line(error), trailing)
     raise AssertionError("abort raises")
+
+
+def one_line(error: Exception) -> str:
+    """What it says; a status has no room for more than some thousand bytes."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
 
 
 def as_ours(error: grpc.aio.AioRpcError, address: str) -> DaemonError:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from engine import CircuitSpec
 
 WITNESS, SIGNALS, OUTPUTS = ".wtns", ".json", ".out"
 MAGIC = b"wtns"
+SIGNAL = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.\[\]]{0,199}")
+"""A name, which messages may repeat, and logs: values never are."""
 
 
 def suffix_of(data: bytes, circuit: CircuitSpec) -> str:
@@ -24,6 +27,8 @@ def suffix_of(data: bytes, circuit: CircuitSpec) -> str:
         ) from None
     if not isinstance(value, dict):
         raise Refused(f"the input is a JSON {type(value).__name__}, expected an object of signals")
+    if not all(map(SIGNAL.fullmatch, value)):
+        raise Refused("the input names a signal that no circuit can have; expected names as circom has them")
     if circuit.wasm is None:
         raise Refused(
             f"circuit {circuit.name!r} has no wasm to compute a witness from inputs; send a witness (.wtns)"

@@ -14,6 +14,7 @@ from grpc_reflection.v1alpha import reflection
 from config import DaemonConfig
 from daemon import security
 from daemon.address import Address
+from daemon.answers import Readable
 from daemon.errors import DaemonError
 from daemon.proto.cuzk.v1 import proving_pb2
 from daemon.proto.cuzk.v1.proving_pb2_grpc import add_ProvingEngineServicer_to_server
@@ -38,7 +39,8 @@ async def serve(address: Address, settings: DaemonConfig, public: Any, circuits:
     """A server that answers, and the address it has: a port of 0 is any. Raises DaemonError."""
     security.check_listening(address, settings)
     expected = security.token(settings)
-    interceptors = [] if expected is None else [security.TokenRequired(expected)]
+    known = [] if expected is None else [security.TokenRequired(expected)]
+    interceptors = [*known, Readable()]
     server = grpc.aio.server(options=OPTIONS, interceptors=interceptors)
     add_ProvingEngineServicer_to_server(public, server)
     add_CircuitsServicer_to_server(circuits, server)

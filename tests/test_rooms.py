@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bench": {"daemon", "engine", "groth16", "kernels", "policy", "db", "plots", "config"},
     "benchmarks": {
         "daemon", "flows", "tasks", "engine", "groth16", "kernels", "policy", "sim", "plots", "db", "config",
+        "examples",
     },
     "cli": {
         "bench", "daemon", "flows", "tasks", "engine", "sim", "plots", "policy", "db", "groth16",
@@ -42,7 +43,7 @@ LIVES_ONLY_IN = {
     "llvmlite": {"kernels"},
     "click": {"cli", "benchmarks"},
     "matplotlib": {"plots", "benchmarks"},
-    "grpc": {"daemon"},
+    "grpc": {"daemon", "benchmarks"},
 }
 
 

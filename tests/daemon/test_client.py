@@ -23,7 +23,8 @@ def test_a_job_is_submitted_watched_and_its_proof_is_valid(daemon: Daemon) -> No
     every = {pb.LOAD, pb.SYNTHESIZE, pb.PROVE, pb.VERIFY}
     assert stages == {(part, stage, end) for part in (0, 1) for stage in every for end in (False, True)}
     result = events[-1].result
-    assert (events[0].state, result.state, len(result.partitions)) == (pb.ACCEPTED, pb.DONE, 2)
+    assert events[0].state in (pb.ACCEPTED, pb.RUNNING)
+    assert (result.state, len(result.partitions)) == (pb.DONE, 2)
     for each in result.partitions:
         daemon.verify(each.proof_json, each.public_json)
     times = result.timings

@@ -1,9 +1,5 @@
 """The public protocol, as clients know it that were not written here."""
 
-import json
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import grpc
@@ -11,7 +7,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-import examples
+from benchmarks.daemon.foreign import by_a_foreign_client
 from daemon.proto.cuzk.v1 import proving_pb2
 from daemon.proto.generate import HERE, generate
 from tests.daemon.conftest import INPUT, Daemon
@@ -107,62 +103,12 @@ def test_what_is_committed_is_what_the_proto_files_make(tmp_path: Path) -> None:
         assert made.read_text() == (HERE / made.relative_to(tmp_path)).read_text(), made.name
 
 
-FOREIGN = """
-    import sys, grpc
-    from cuzk.v1 import proving_pb2 as pb
-    from cuzk.v1.proving_pb2_grpc import ProvingEngineStub
-    address, inputs = sys.argv[1], open(sys.argv[2], "rb").read()
-    engine = ProvingEngineStub(grpc.insecure_channel(address))
-    def ask(name, size=34359738368, data=inputs):
-        return pb.SubmitProofRequest(request_id=name, proof_kind=pb.POREP_SEAL_COMMIT, sector_size=size,
-                                     priority=pb.HIGH, vanilla_proof=data)
-    submitted = engine.SubmitProof(ask("one"))
-    done = engine.AwaitProof(pb.AwaitProofRequest(job_id=submitted.job_id, timeout_ms=100_000))
-    assert done.status == pb.AwaitProofResponse.COMPLETED, done
-    assert engine.SubmitProof(ask("one")).job_id == submitted.job_id
-    again = engine.AwaitProof(pb.AwaitProofRequest(job_id=submitted.job_id))
-    assert again.proof == done.proof
-    compressed = engine.Prove(pb.ProveRequest(submit=ask("two", 2048))).result
-    assert compressed.status == pb.AwaitProofResponse.COMPLETED and len(compressed.proof) == 192
-    assert engine.CancelProof(pb.CancelProofRequest(job_id=submitted.job_id)).was_running is False
-    status = engine.GetStatus(pb.GetStatusRequest())
-    assert status.total_proofs_completed >= 2 and status.pinned_memory_limit_bytes == 256 << 20
-    assert "cuzk_proofs_total" in engine.GetMetrics(pb.GetMetricsRequest()).prometheus_text
-    engine.PreloadSRS(pb.PreloadSrsRequest(circuit_id="multiplier"))
-    assert engine.PreloadSRS(pb.PreloadSrsRequest(circuit_id="multiplier")).already_loaded
-    assert [each.circuit_id for each in engine.GetStatus(pb.GetStatusRequest()).loaded_srs] != []
-    evicted = engine.EvictSRS(pb.EvictSrsRequest(circuit_id="multiplier"))
-    assert evicted.was_loaded and evicted.freed_bytes > 0
-    for wrong, code in ((ask("three", data=b"no input"), "INVALID_ARGUMENT"),
-                        (ask("three", data=b'{"Phase1Out": "AAAA", "SectorNum": 1}'), "FAILED_PRECONDITION"),
-                        (pb.SubmitProofRequest(), "INVALID_ARGUMENT"),
-                        (pb.SubmitProofRequest(proof_kind=pb.WINNING_POST), "FAILED_PRECONDITION")):
-        try:
-            engine.SubmitProof(wrong)
-            raise SystemExit("was taken")
-        except grpc.RpcError as error:
-            assert error.code().name == code and "\\n" not in error.details(), error
-    print(done.proof.decode())
-"""
-
-
 def test_a_client_generated_from_the_public_proto_submits_awaits_cancels_and_reads_status(
     daemon: Daemon, tmp_path: Path
 ) -> None:
     """In a process that has none of our modules."""
-    generator = [sys.executable, "-m", "grpc_tools.protoc", f"-I{HERE}", "cuzk/v1/proving.proto"]
-    outputs = [f"--{kind}_out={tmp_path}" for kind in ("python", "grpc_python")]
-    subprocess.run([*generator, *outputs], check=True)
-    (tmp_path / "client.py").write_text(textwrap.dedent(FOREIGN))
-    target = daemon.address.removeprefix("http://")
-    inputs = examples.CIRCUITS["multiplier"].inputs
-    done = subprocess.run(
-        [sys.executable, "client.py", target, inputs],
-        cwd=tmp_path, env={"PATH": ""}, capture_output=True, text=True, check=False, timeout=180,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    proof = json.loads(done.stdout)
-    daemon.verify(json.dumps(proof).encode(), b'["42"]')
+    proof = by_a_foreign_client(daemon.address.removeprefix("http://"), tmp_path)
+    daemon.verify(proof, b'["42"]')
 
 
 def test_a_client_that_knows_nothing_asks_by_reflection(daemon: Daemon) -> None:
