@@ -18,6 +18,7 @@ Say = Callable[[str], None]
 
 LEASE_S = 60.0  # jobs of a bench that was killed end by themselves
 CANCEL_WITHIN_S = 3.0
+MOST_WATCHED = 64  # at a time, stage by stage; of more only the ends are known, or telling would be the work
 _STAGES = {pb.LOAD: "load", pb.SYNTHESIZE: "synthesize", pb.PROVE: "prove", pb.VERIFY: "verify"}
 
 
@@ -32,6 +33,7 @@ class Jobs:
     open: dict[str, Outcome] = field(default_factory=dict)
     word_s: float = 0.0
     accepted: int = 0
+    watched: int = 0
 
     async def prove(self, asked: Asked, number: int) -> Outcome:
         """Submit, and follow to the end.
@@ -53,8 +55,10 @@ class Jobs:
         try:
             if self.client.version is None:
                 await self._await_public(outcome)
-            else:
+            elif self.watched < MOST_WATCHED:
                 await self._follow(outcome)
+            else:
+                _conclude(outcome, await self.client.result(job_id))
         except DaemonError as error:
             outcome.state, outcome.error = "failed", str(error)
         outcome.ended_s = self.now_s()
@@ -112,13 +116,17 @@ class Jobs:
     async def _follow(self, outcome: Outcome) -> None:
         assert outcome.accepted_s is not None, "it was accepted"
         result = None
-        async for event in self.client.watch(outcome.job_id):
-            if event.stage in _STAGES:
-                self._word()
-                mark = outcome.finish if event.finished else outcome.begin
-                mark(event.partition, _STAGES[event.stage], outcome.accepted_s + event.at_s)
-            if event.HasField("result"):
-                result = event.result
+        self.watched += 1
+        try:
+            async for event in self.client.watch(outcome.job_id):
+                if event.stage in _STAGES:
+                    self._word()
+                    mark = outcome.finish if event.finished else outcome.begin
+                    mark(event.partition, _STAGES[event.stage], outcome.accepted_s + event.at_s)
+                if event.HasField("result"):
+                    result = event.result
+        finally:
+            self.watched -= 1
         if result is None:
             result = await self.client.result(outcome.job_id)
         _conclude(outcome, result)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -24,12 +25,16 @@ class MeasuredRun:
     """What is known of a run while it goes on; what the work adds here is in its results and report.
 
     results: for results.json. reserved_bytes: asked with each sample, 0 where nothing is reserved. monitor:
-    None where nothing can be watched from here. also: told of each sample.
+    None where nothing can be watched from here. also: told of each
+    sample. begun_s: its start, by time.monotonic().
     """
 
     folder: RunFolder
     title: str
     budget_bytes: int | None
+    interval_s: float
+    stack: ExitStack
+    begun_s: float = field(default_factory=time.monotonic)
     results: dict[str, Any] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
     tables: list[PageTable] = field(default_factory=list)
@@ -56,9 +61,10 @@ class MeasuredRun:
         self.folder.sample(sample, reserved_bytes=reserved_bytes)
         self.also(sample, reserved_bytes)
 
-    def watch(self, stack: ExitStack, target: Target, interval_s: float) -> None:
-        """Sample `target` until the stack is closed."""
-        self.monitor = stack.enter_context(Monitor(target, [self.take], self.say, interval_s))
+    def watch(self, target: Target) -> None:
+        """Sample `target` until the run is over. Raises BenchError where it cannot be watched."""
+        monitor = Monitor(target, [self.take], self.say, self.interval_s, self.begun_s)
+        self.monitor = self.stack.enter_context(monitor)
 
 
 @contextmanager
@@ -76,13 +82,13 @@ def measured_run(
     """Inside the block the run goes on. However it ends, results and report are written of what there is."""
     with RunFolder(new_id(), show) as folder:
         folder.write_plan(command, config, plan)
-        run = MeasuredRun(folder, title, budget_bytes)
+        run = MeasuredRun(folder, title, budget_bytes, interval_s, ExitStack())
         run.say(f"run      {folder.path}")
         state = "failed"
         try:
-            with ExitStack() as stack:
+            with run.stack:
                 if target is not None:
-                    run.watch(stack, target, interval_s)
+                    run.watch(target)
                 yield run
             state = "succeeded"
         except (KeyboardInterrupt, asyncio.CancelledError):

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from bench.errors import BenchError
 from bench.jobs import Jobs
 from bench.measured import MeasuredRun
-from bench.monitor import ProcessSample
+from bench.monitor import ProcessSample, by_address
 from bench.outcome import Outcome
 from config import format_size
 from daemon.client import Client
@@ -39,6 +40,7 @@ class Watching:
     reserved_bytes: int = 0
     rss_bytes: int = 0
     asked_why: int = 0
+    away: bool = False
 
     async def forever(self) -> None:
         """Until it is cancelled."""
@@ -103,30 +105,41 @@ class Watching:
         )
 
     async def _statuses(self) -> None:
-        away = False
         while True:
             with suppress(DaemonError):
-                await self._follow_status(away)
-            if not away:
-                away = True
+                await self._follow_status()
+            if not self.away:
+                self.away = True
                 self.run.say("the daemon does not tell its state any more; waiting for it")
             await asyncio.sleep(STATUS_EVERY_S)
 
-    async def _follow_status(self, away: bool) -> None:
+    async def _follow_status(self) -> None:
+        """Until it ends, or the daemon goes away."""
         if self.client.version is None:
             while True:
-                public = await self.client.public_status()
-                self.reserved_bytes = int(public.pinned_memory_bytes)
+                self.reserved_bytes = int((await self.client.public_status()).pinned_memory_bytes)
+                await self._is_here()
                 await asyncio.sleep(STATUS_EVERY_S)
         async for status in self.client.statuses(STATUS_EVERY_S):
-            if away:
-                self.run.say("the daemon is back")
-                away = False
+            await self._is_here()
             self.status, self.reserved_bytes = status, int(status.reserved_bytes)
             self.rss_bytes = int(status.rss_bytes)
             if self.run.monitor is None:  # then it is known as the daemon tells it
                 at_s = round(self.jobs.now_s(), 3)
                 self.run.take(ProcessSample(at_s, self.rss_bytes, 0, None, int(status.threads), 0.0, {}))
+
+    async def _is_here(self) -> None:
+        """It answers; after it was away it may be another process, with another log."""
+        if not self.away:
+            return
+        self.away = False
+        self.run.say("the daemon is back")
+        await self.client.check()
+        if self.run.monitor is not None and self.run.monitor.ended is not None:
+            try:
+                self.run.watch(by_address(self.client.address))
+            except BenchError as error:
+                self.run.say(str(error))
 
     async def _progress(self) -> None:
         while True:

@@ -22,15 +22,16 @@ MAIN, OTHER = "main", "other"
 class Look:
     """Takes samples of `target`; must be closed. `unknown`: what cannot be told, and why, for people."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, begun_s: float | None = None) -> None:
+        """begun_s: what samples count from, by time.monotonic(); None: now."""
         self.target = target
         try:
             self._process = psutil.Process(target.pid)
         except psutil.Error as error:
             raise BenchError(f"process {target.pid} ({target.found_by}) has ended") from error
         self._gpus = Gpus()
-        self._started_s = time.monotonic()
-        self._looked_s = self._started_s
+        self._looked_s = time.monotonic()
+        self._started_s = self._looked_s if begun_s is None else begun_s
         self._cpu_s: dict[int, float] = {}
         self._next_pss_s = 0.0
         self._pss_bytes: int | None = None

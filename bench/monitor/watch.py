@@ -21,13 +21,19 @@ class Monitor:
 
     The first sample is taken before the block begins, so that what cannot be watched is refused and not
     logged as nothing. `say` is told once of each thing that is not known, and when the process ends; sinks
-    are called in the monitor's thread.
+    are called in the monitor's thread. begun_s: what samples count from, by time.monotonic(); None: now.
     """
 
     def __init__(
-        self, target: Target, sinks: Sequence[Sink], say: Callable[[str], None], interval_s: float = 1.0
+        self,
+        target: Target,
+        sinks: Sequence[Sink],
+        say: Callable[[str], None],
+        interval_s: float = 1.0,
+        begun_s: float | None = None,
     ) -> None:
         self._target, self._sinks, self._say, self._interval_s = target, sinks, say, interval_s
+        self._begun_s = begun_s
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="monitor", daemon=True)
         self._error: BaseException | None = None
@@ -39,7 +45,7 @@ class Monitor:
         """Why nothing is sampled any more; None while the process lives."""
 
     def __enter__(self) -> Self:
-        self._look = Look(self._target)
+        self._look = Look(self._target, self._begun_s)
         try:
             self._sample()
         except BaseException:

@@ -75,6 +75,7 @@ def _by_daemon(parameters: BatchParameters, where: Where, options: dict[str, Any
 def _refuse_of_processes(parameters: BatchParameters) -> None:
     """A daemon's own settings say what these would."""
     given = {
+        "--engine": bool(parameters.engine),
         "--resume": parameters.resume is not None,
         "--mode": parameters.mode != "real",
         "--device": parameters.device is not None,

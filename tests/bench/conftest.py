@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from engine.alive import started
-from tests.daemon.conftest import daemon, params
+from tests.daemon.conftest import daemon, new_daemon, params
 
-__all__ = ["daemon", "params"]
+__all__ = ["daemon", "new_daemon", "params"]
 
 LISTENING = """
 import socket, sys, threading
