@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 LOOK_EVERY_S = 1.0
@@ -47,6 +48,16 @@ def _stays(note: Path) -> bool:
         return False
 
 
+def be_nice() -> None:
+    """Let other processes go first, those of other sessions too.
+
+    Linux may share processors out among sessions before it looks at processes, and this is one of its own.
+    """
+    os.nice(NICE)
+    with suppress(OSError):  # it does not, here
+        Path("/proc/self/autogroup").write_text(str(NICE))
+
+
 def main() -> None:
     """Start the watch, then become `prefect` with the rest of the arguments."""
     lock_path, *arguments = sys.argv[1:]
@@ -58,7 +69,7 @@ def main() -> None:
 
     gc.freeze()
     gc.enable()
-    os.nice(NICE)
+    be_nice()
     sys.argv = ["prefect", *arguments]
     app()
 

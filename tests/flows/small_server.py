@@ -30,6 +30,7 @@ def main() -> None:
     threading.Thread(target=local_process.stop_when_unused, args=(Path(lock_path),), daemon=True).start()
     assert arguments[:2] == ["server", "start"], arguments
     assert Path(os.environ["PREFECT_HOME"]) == Path.cwd(), os.environ["PREFECT_HOME"]
+    local_process.be_nice()
     options = dict(zip(arguments[2::2], arguments[3::2], strict=True))
     HTTPServer((options["--host"], int(options["--port"])), Health).serve_forever()
 

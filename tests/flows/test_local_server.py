@@ -15,6 +15,7 @@ import pytest
 
 from flows import local_server as module
 from flows.errors import ServerError
+from flows.local_process import NICE
 from flows.local_server import LocalServer, kept_alive, local_server
 from flows.server import Server
 from tests.flows.support import ROOT, eventually, silent
@@ -50,6 +51,14 @@ def test_it_runs_inside_the_block_and_is_gone_after(tmp_path: Path) -> None:
     assert not server.is_alive()
     assert not psutil.pid_exists(server.pid), "a zombie is left"
     assert not (tmp_path / "home" / "server.json").exists()
+
+
+def test_it_lets_proofs_go_first_in_its_session_and_among_sessions(tmp_path: Path) -> None:
+    with local_server(tmp_path / "home", silent) as server:
+        Server(server.api_url, server).wait_ready(silent)
+        assert psutil.Process(server.pid).nice() == min(19, psutil.Process().nice() + NICE)
+        of_session = Path(f"/proc/{server.pid}/autogroup")
+        assert not of_session.exists() or of_session.read_text().split()[-1] == str(NICE)
 
 
 def test_only_the_latest_logs_of_servers_are_kept(tmp_path: Path) -> None:
