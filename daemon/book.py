@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import shutil
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,11 +12,10 @@ from typing import Protocol
 from daemon import inputs
 from daemon.circuits import Circuits
 from daemon.errors import Conflict, DaemonError, NotConfigured, QueueFull, Refused, Unavailable, UnknownJob
-from daemon.jobs import Ask, End, Job, State, Timings
-from daemon.results import files_of, timings_of
+from daemon.jobs import Ask, End, Job, State
+from daemon.results import timings_of
 from engine import Engine, EngineError, ProofCancelled, ProofFailed, ProofRequest
 from engine.ends import wording
-from engine.proofs import makes_proofs
 from groth16.errors import InputError
 
 log = logging.getLogger("cuzk.daemon")
@@ -39,7 +37,7 @@ class Store(Protocol):
 class Book:
     """Jobs by id and by request id; methods belong to the engine's event loop.
 
-    `folder` holds the inputs and unfinished outputs of jobs. `queue_limit`: jobs that have not ended.
+    `folder` holds the inputs of jobs. `queue_limit`: jobs that have not ended.
     """
 
     def __init__(
@@ -258,23 +256,21 @@ class Book:
         if job.cancelled:
             raise ProofCancelled("cancelled")
         circuit = await self._circuits.ready(job.ask.circuit)
-        folder = self._folder / (job.id + inputs.OUTPUTS)
-        partitions = job.ask.partitions or circuit.partitions
-        files = await asyncio.to_thread(files_of, folder, partitions, missing_ok=True)
-        if files:  # it was proved before the process before this one died
-            return End("done", files=files, timings=Timings(total_s=job.age_s))
         request = ProofRequest(
-            inputs.with_input(circuit, job.input_path), job.ask.title, folder, partitions, job.ask.priority,
-            job.ask.due, job.ask.until,
-        )  # fmt: skip
+            inputs.with_input(circuit, job.input_path),
+            job.ask.title,
+            None,
+            job.ask.partitions or circuit.partitions,
+            job.ask.priority,
+            job.ask.due,
+            job.ask.until,
+        )
         proof_id = job.proof_id = self._engine.submit(request)
         job.active, job.given_s = self._engine.active(proof_id), job.age_s
         await self._engine.wait_started(proof_id, "load")
         job.state = "running"
-        await self._engine.result(proof_id)
-        if makes_proofs(job.ask.until):
-            files = await asyncio.to_thread(files_of, folder, partitions)
-        return End("done", files=files, timings=timings_of(job))
+        result = await self._engine.result(proof_id)
+        return End("done", files=result.contents, timings=timings_of(job))
 
     async def _finish(self, job: Job, end: End) -> None:
         job.end, job.state = end, end.state
@@ -291,15 +287,10 @@ class Book:
             job.active = None
         if job.proof_id is not None:
             self._engine.forget(job.proof_id)
-        await asyncio.to_thread(self._clear, job)
+        if job.input_path is not None:  # a secret, and of no use any more
+            await asyncio.to_thread(job.input_path.unlink, missing_ok=True)
         if end.error:
             log.info("job %s: %s", job.id, end.state)
-
-    def _clear(self, job: Job) -> None:
-        """Inputs are secrets, and go as soon as they are of no use."""
-        if job.input_path is not None:
-            job.input_path.unlink(missing_ok=True)
-        shutil.rmtree(self._folder / (job.id + inputs.OUTPUTS), ignore_errors=True)
 
     async def forget_old(self) -> None:
         """From now on, forget results that were kept for their time."""

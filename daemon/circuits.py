@@ -10,7 +10,7 @@ import examples
 from config import Config
 from daemon.errors import DaemonError, NotConfigured, Refused
 from engine import CircuitSpec, EngineError
-from engine.circuit import open_circuit
+from engine.circuit import file_identity, open_circuit
 from engine.ends import wording
 from engine.tables import FEWEST_PROOFS
 from groth16.errors import InputError
@@ -44,6 +44,7 @@ class Circuits:
     def __init__(self, config: Config, limits: Limits) -> None:
         self._config, self._limits = config, limits
         self._specs: dict[str, CircuitSpec] = {}
+        self._fits: dict[str, tuple[str, int]] = {}  # what was checked last: key and partitions
         self._ready: dict[str, asyncio.Task[CircuitSpec]] = {}
 
     def find(self, name: str) -> CircuitSpec:
@@ -81,6 +82,9 @@ class Circuits:
         spec = self.find(name)
         if spec.development and not spec.zkey.exists():
             return  # it is made on first use
+        checked = self._identity(spec), partitions
+        if self._fits.get(name) == checked:
+            return
         try:
             job = Job(spec.name, engine.load_shape(spec), partitions)
         except (EngineError, InputError) as error:
@@ -88,6 +92,14 @@ class Circuits:
         for decision in BudgetPolicy(self._limits).handle(Submit(job), 0.0):
             if isinstance(decision, Reject):
                 raise Refused(f"circuit {name!r}: {decision.why}")
+        self._fits[name] = checked
+
+    def _identity(self, spec: CircuitSpec) -> str:
+        """Of the key's file: to read it for each of a thousand small proofs takes as long as some of them."""
+        try:
+            return file_identity(spec.zkey)
+        except EngineError as error:
+            raise NotConfigured(f"circuit {spec.name!r}: {error}") from error
 
     def names(self) -> list[str]:
         """Those of the settings, then the bundled ones."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from daemon.errors import Refused
 from engine import CircuitSpec
 
-WITNESS, SIGNALS, OUTPUTS = ".wtns", ".json", ".out"
+WITNESS, SIGNALS = ".wtns", ".json"
 MAGIC = b"wtns"
 SIGNAL = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.\[\]]{0,199}")
 """A name, which messages may repeat, and logs: values never are."""

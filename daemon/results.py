@@ -1,18 +1,6 @@
-"""What the engine made of a job: the files of its proofs, and how long it took."""
+"""How long the engine took for a job."""
 
-from pathlib import Path
-
-from daemon.jobs import Job, PartitionFiles, Timings
-from engine.outputs import Outputs
-
-
-def files_of(folder: Path, partitions: int, missing_ok: bool = False) -> tuple[PartitionFiles, ...]:
-    """proof.json and public.json of each partition. Blocks. With `missing_ok`, none where one is missing."""
-    outputs = Outputs(folder, partitions, "")
-    if missing_ok and not outputs.last.exists():
-        return ()
-    paths = [outputs.paths(index) for index in range(partitions)]
-    return tuple((proof.read_bytes(), public.read_bytes()) for proof, public in paths)
+from daemon.jobs import Job, Timings
 
 
 def timings_of(job: Job) -> Timings:

@@ -3,13 +3,12 @@
 import asyncio
 import json
 import logging
-import shutil
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
 
-from daemon.inputs import OUTPUTS, SIGNALS, WITNESS
+from daemon.inputs import SIGNALS, WITNESS
 from daemon.jobs import Ask, End, Job, PartitionFiles, Timings
 from db import HistoryError, JobRow, JobStore
 from engine.proofs import Stage
@@ -118,13 +117,9 @@ def _remove_strays(folder: Path, jobs: list[Job]) -> None:
     """What a process left that died before it had accepted a job, or cleared up after one."""
     wanted = {job.id for job in jobs if job.is_open}
     for path in folder.iterdir():
-        if path.suffix not in (WITNESS, SIGNALS, OUTPUTS) or path.stem in wanted:
-            continue
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
+        if path.suffix in (WITNESS, SIGNALS) and path.stem not in wanted:
             path.unlink(missing_ok=True)
-        log.info("removed %s, which is of no job any more", path)
+            log.info("removed %s, which is of no job any more", path)
 
 
 def _packed(files: tuple[PartitionFiles, ...]) -> bytes | None:

@@ -7,8 +7,8 @@ from db import State
 from engine.circuit import OpenCircuit
 from engine.errors import EngineError, ProofCancelled, ProofFailed
 from engine.metrics import Metrics
-from engine.outputs import Outputs
-from engine.proofs import Progress, Stage, makes_proofs
+from engine.outputs import Contents, Outputs
+from engine.proofs import Progress, Stage
 from engine.recorder import Recorder
 from engine.timeline import Timeline
 
@@ -21,7 +21,7 @@ class ActiveProof:
 
     name: str
     circuit: OpenCircuit
-    outputs: Outputs
+    outputs: Outputs | Contents
     progress: Progress
     cause: BaseException | None = None  # the first error among its stages
     until: Stage = "verify"
@@ -38,14 +38,13 @@ class Ends:
     def complete(self, job_id: str, at_s: float) -> None:
         """Every partition is verified: the proof succeeds if its files can be published."""
         proof = self._proofs[job_id]
-        if not makes_proofs(proof.until):
-            self.end(job_id, at_s, "succeeded", None)
-            return
-        self._recorder.publishes(job_id, proof.outputs.last)
+        if proof.outputs.last is not None:
+            self._recorder.publishes(job_id, proof.outputs.last)
         try:
             proof.outputs.publish()
         except OSError as error:
-            failure = ProofFailed(f"{proof.name}: {proof.outputs.directory}: {error.strerror or error}")
+            where = proof.outputs.last and proof.outputs.last.parent
+            failure = ProofFailed(f"{proof.name}: {where}: {error.strerror or error}")
             failure.__cause__ = error
             self.end(job_id, at_s, "failed", failure)
             return
@@ -67,8 +66,7 @@ class Ends:
         proof = self._proofs[job_id]
         proof.outputs.discard()
         self._timeline.ended(job_id, at_s)
-        made = error is None and makes_proofs(proof.until)
-        proof_path = str(proof.outputs.last) if made else None
+        proof_path = str(proof.outputs.last) if error is None and proof.outputs.last else None
         self._recorder.proof(
             job_id, state, ended_s=at_s, proof_path=proof_path, error=str(error) if error else None
         )

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -19,7 +20,7 @@ from engine.executor import Executor
 from engine.ledger import Ledger
 from engine.metrics import Gauge, prometheus_text
 from engine.monitor import DeviceUse, MemoryMonitor
-from engine.outputs import Outputs
+from engine.outputs import Contents, Outputs
 from engine.pools import Pools
 from engine.proofs import Progress, ProofRequest, ProofResult, Stage, StageSummary, makes_proofs
 from engine.recorder import NoWriter, Recorder, RunLabels, Writer
@@ -139,9 +140,10 @@ class Engine:
         partitions = request.partitions or request.circuit.partitions
         priority = request.circuit.priority if request.priority is None else request.priority
         proof_id = new_id()
-        outputs = Outputs(request.output_dir, partitions, proof_id)
-        if makes_proofs(request.until):
-            outputs.prepare()
+        outputs: Outputs | Contents = Contents()
+        if request.output_dir is not None and makes_proofs(request.until):
+            outputs = Outputs(request.output_dir, partitions, proof_id)
+        outputs.prepare()
         proof = ActiveProof(
             request.name, circuit, outputs, Progress(request.name, partitions), until=request.until
         )
@@ -186,13 +188,19 @@ class Engine:
         """The proof, verified and written; ProofFailed, caused by a stage's error, or ProofCancelled."""
         proof = self._proof(proof_id)
         await proof.progress.wait_ended()
-        paths = [proof.outputs.paths(index) for index in range(proof.progress.partitions)]
+        paths: list[tuple[Path, Path]] = []
+        contents: tuple[tuple[bytes, bytes], ...] = ()
+        if isinstance(proof.outputs, Contents):
+            contents = proof.outputs.all()
+        else:
+            paths = [proof.outputs.paths(index) for index in range(proof.progress.partitions)]
         return ProofResult(
             proof_id,
             proof.name,
             proof_paths=tuple(proof_path for proof_path, _ in paths),
             public_paths=tuple(public_path for _, public_path in paths),
             stage_seconds=proof.progress.stage_seconds(),
+            contents=contents,
         )
 
     def cancel(self, proof_id: str) -> None:

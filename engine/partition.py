@@ -15,7 +15,7 @@ from engine.circuit import OpenCircuit
 from engine.devices import ProvingDevice
 from engine.errors import StageTimeout
 from engine.freeing import clear_frames
-from engine.outputs import Outputs
+from engine.outputs import Contents, Outputs
 from engine.pools import Pools
 from engine.proofs import Stage, makes_proofs
 from engine.proving import Proving
@@ -39,7 +39,7 @@ class PartitionRun:
         self,
         partition: PartitionId,
         circuit: OpenCircuit,
-        outputs: Outputs,
+        outputs: Outputs | Contents,
         caches: Caches,
         pools: Pools,
         timeouts: TimeoutsConfig,

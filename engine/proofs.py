@@ -21,7 +21,7 @@ def makes_proofs(until: Stage) -> bool:
 
 @dataclass(frozen=True)
 class ProofRequest:
-    """What to prove, and where to put it. `name` is for people, such as "merkle #2".
+    """What to prove, and where to put it; None: the result has it. `name` is for people, such as "merkle #2".
 
     partitions and priority: the circuit's own where they are None. due: when it should be done.
     until: the stage after which it ends; after "load" or "synthesize" there is no proof and no file.
@@ -29,7 +29,7 @@ class ProofRequest:
 
     circuit: CircuitSpec
     name: str
-    output_dir: Path
+    output_dir: Path | None
     partitions: int | None = None
     priority: Priority | None = None
     due: datetime | None = None
@@ -53,6 +53,7 @@ class ProofResult:
     proof_paths: tuple[Path, ...]
     public_paths: tuple[Path, ...]
     stage_seconds: dict[Stage, float]  # summed over the partitions
+    contents: tuple[tuple[bytes, bytes], ...] = ()  # proof.json and public.json where no files were wanted
 
 
 @dataclass

@@ -69,6 +69,7 @@ class DaemonEngine:
         partitions = request.partitions or self._partitions
         progress = Progress(request.name, partitions)
         proof_id = self._record.submitted(request, partitions, progress)
+        assert request.output_dir is not None, "a batch has a folder"
         outputs = Outputs(request.output_dir, partitions, proof_id)
         outputs.prepare()
         proof = self._proofs[proof_id] = _Proof(request, outputs, progress)

@@ -78,7 +78,9 @@ class SentToo(Shown):
         await self._display.submitted(index, proof_id, name)
 
     def ended(self, index: int, proof_id: str, error: Exception | None) -> None:
-        files = Outputs(self._requests[index].output_dir, 1, proof_id).paths(0)
+        folder = self._requests[index].output_dir
+        assert folder is not None, "a batch has a folder"
+        files = Outputs(folder, 1, proof_id).paths(0)
         self._courier.ended(self._numbers[index], files, error)
         self._display.ended(index, proof_id, error)
 

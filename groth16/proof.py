@@ -42,6 +42,16 @@ def parse_proof(path: str | Path, value: Any) -> Proof:
     return Proof(curve, a, b, c)
 
 
+def proof_json(proof: Proof) -> bytes:
+    """What `write_proof` writes."""
+    return json_bytes(_value_of(proof))
+
+
+def public_json(signals: Sequence[int]) -> bytes:
+    """What `write_public` writes."""
+    return json_bytes([str(signal) for signal in signals])
+
+
 def write_proof(path: str | Path, proof: Proof) -> None:
     """Write a proof. Raises InputError if the file cannot be written."""
     write_json(path, _value_of(proof))

@@ -177,8 +177,8 @@ def test_every_accepted_job_survives_a_kill_and_is_proved_once(new_daemon) -> No
 
 
 def place_files(home: Path) -> list[Path]:
-    """Inputs and unfinished outputs."""
-    return [path for path in (home / "daemon").iterdir() if path.suffix in (".json", ".wtns", ".out")]
+    """Inputs."""
+    return [path for path in (home / "daemon").iterdir() if path.suffix in (".json", ".wtns")]
 
 
 def test_inputs_are_readable_by_nobody_else(new_daemon) -> None:

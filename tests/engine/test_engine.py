@@ -267,3 +267,18 @@ def test_work_that_ends_before_the_proof_makes_none_and_holds_nothing(
 
     run(steps())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_wants_no_files_is_given_what_would_be_in_them(multiplier: CircuitSpec, tmp_path: Path) -> None:
+    async def steps() -> ProofResult:
+        async with Engine(CONFIG, limits_for(multiplier, 1), Rows()) as running:
+            ask = ProofRequest(multiplier, "kept", None, partitions=2)
+            return await running.result(running.submit(ask))
+
+    result: ProofResult = run(steps())
+    assert (result.proof_paths, result.public_paths, len(result.contents)) == ((), (), 2)
+    key = read_verification_key_of(multiplier.zkey)
+    for proof, public in result.contents:
+        (tmp_path / "proof.json").write_bytes(proof)
+        (tmp_path / "public.json").write_bytes(public)
+        verify(key, read_public(tmp_path / "public.json", key.curve), read_proof(tmp_path / "proof.json"))
