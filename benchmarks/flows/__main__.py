@@ -11,6 +11,8 @@ from benchmarks.flows.setting import setting
 
 MOST_RATIO = 1.08
 MOST_BYTES_A_TASK = 30_000
+MOST_BYTES_A_PROOF = 10_000
+MOST_TASKS = 1000
 MOST_CANCEL_S = 6.0
 MOST_SIMULATED_S = 180.0
 MOST_START_S = 2.0
@@ -86,6 +88,20 @@ def simulated(proofs: int, partitions: int) -> None:
         found = measure(where, proofs, partitions)
     soon = float(str(found["seconds"])) < MOST_SIMULATED_S
     _conclude(found, soon and float(str(found["slowest_answer_s"])) < MOST_ANSWER_S)
+
+
+@cli.command()
+@click.option("--proofs", default=10_000, help="Of each batch. [10000]")
+def large(proofs: int) -> None:
+    """A very large batch, simulated and real: hundreds of tasks, and memory that is flat."""
+    from benchmarks.flows.large import large as measure
+
+    with setting() as where:
+        found = measure(where, proofs)
+    batches = [each for each in found.values() if isinstance(each, dict)]
+    few = all(each["tasks"] <= MOST_TASKS for each in batches)
+    flat = all(each["bytes_a_proof_kept"] <= MOST_BYTES_A_PROOF for each in batches)
+    _conclude(found, few and flat)
 
 
 @cli.command()
