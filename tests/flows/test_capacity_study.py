@@ -23,6 +23,7 @@ from pydantic import ValidationError
 
 from db import list_runs, open_history
 from flows.capacity_study import StudyParameters, capacity_study
+from flows.recorded import send_what_is_pending
 from flows.server import API_URL, prefect_server
 
 ZEN4 = "zen4-96-core-rtx5070ti-755gib"
@@ -40,6 +41,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         logs_stay_here = {PREFECT_API_URL: started.api_url, PREFECT_LOGGING_TO_API_ENABLED: False}
         with temporary_settings(logs_stay_here):
             yield folder
+            send_what_is_pending()  # else Prefect does at the interpreter's exit, and starts a server for it
 
 
 async def read_artifacts(name: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -16,11 +17,14 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.deployment_file import BUNDLED
 from flows.ended_runs import close_tasks
+from flows.local_server import running_server
+from flows.server import trouble
 from tests.flows.served import Host, host, serving
 from tests.flows.support import ROOT, eventually, task_runs
 
 NIGHTLY, PRUNE = "prove_batch/nightly-batch", "history_prune/history-prune"
 STUDY, SHARE = "capacity_study/capacity-study", "prove_partitions/share"
+COUNT = 40  # of which the server gives all tasks at once
 SMALL = {"circuit": "multiplier", "budget": "1GiB"}
 FINAL = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
 
@@ -32,6 +36,11 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         done = made.cuzk("deploy", "--notify", made.hook_url)
         assert done.returncode == 0, done.stderr
         assert "automation cuzk: alert on failure: made" in done.stdout
+        entries = yaml.safe_load(BUNDLED.read_text())
+        entries["deployments"] = [{**entries["deployments"][0], "name": "second-batch", "schedules": []}]
+        (made.home / "second.yaml").write_text(yaml.safe_dump(entries))
+        second = made.cuzk("deploy", "--file", str(made.home / "second.yaml"))
+        assert second.returncode == 0, second.stderr
         yield made
 
 
@@ -45,10 +54,12 @@ def worker(on: Host) -> Iterator["subprocess.Popen[str]"]:
 
 
 def _is_run_of(process: psutil.Process, worker_pid: int) -> bool:
+    """And not a server that the worker has started again, which stays."""
     try:
-        return process.environ().get("PREFECT__WORKER_NAME", "").endswith(f"-{worker_pid}")
+        found = process.environ()
     except psutil.Error:
         return False
+    return "PREFECT__FLOW_RUN_ID" in found and found["PREFECT__WORKER_NAME"].endswith(f"-{worker_pid}")
 
 
 def test_each_has_its_schedule_its_limit_and_a_form(on: Host) -> None:
@@ -97,21 +108,36 @@ def test_deployed_again_what_was_edited_in_the_ui_stays_until_the_file_changes(
     assert [each["schedule"]["cron"] for each in nightly["schedules"]] == ["30 1 * * *"]
 
 
-def test_a_run_of_each_works_and_one_that_fails_is_told(
+def test_a_run_of_each_works_also_where_the_server_is_started_again_and_one_that_fails_is_told(
     on: Host,
     worker: "subprocess.Popen[str]",  # noqa: ARG001 it runs them
 ) -> None:
-    proved = on.start(NIGHTLY, **SMALL, count=2, output="relative")
-    pruned, studied = on.start(PRUNE, keep_days=30), on.start(STUDY, circuit="merkle", count=5)
-    assert eventually(lambda: {on.state(run) for run in (proved, pruned, studied)} <= FINAL)
     failing = on.start(NIGHTLY, circuit="merkle", config="nowhere.toml")
-    assert eventually(lambda: on.state(failing) in FINAL)
-    assert [on.state(run) for run in (proved, pruned, studied)] == ["COMPLETED"] * 3
-    assert on.state(failing) == "FAILED"
-    assert len(list((on.home / "relative").glob("*/proof*.json"))) == 2, "it ran in the worker's folder"
+    pruned, studied = on.start(PRUNE, keep_days=30), on.start(STUDY, circuit="merkle", count=5)
+    assert eventually(lambda: {on.state(run) for run in (pruned, studied, failing)} <= FINAL)
+    assert [on.state(run) for run in (pruned, studied, failing)] == ["COMPLETED", "COMPLETED", "FAILED"]
     assert eventually(lambda: len(on.told) > 0)
     assert [text for text in on.told if "nowhere.toml" in text] == on.told
     assert failing in on.told[0]  # where to look
+
+    proved = on.start(NIGHTLY, **SMALL, count=COUNT, tasks="each", output="relative")
+    assert eventually(lambda: len(list((on.home / "relative").glob("*/proof.json"))) > 2)
+    server = running_server(on.home / "prefect")
+    assert server is not None
+    os.killpg(server.pid, signal.SIGKILL)
+    made = len(list((on.home / "relative").glob("*/proof.json")))
+    assert made < COUNT, "it is in the midst of the batch"
+    assert eventually(lambda: trouble(on.api_url) is None)
+    assert eventually(lambda: on.state(proved) in FINAL)
+    assert on.state(proved) == "COMPLETED"
+    assert len(list((on.home / "relative").glob("*/proof.json"))) == COUNT, "it ran in the worker's folder"
+    expected = {
+        f"{stage} multiplier #{number + 1}"
+        for stage in ("admit", "synthesize", "prove", "verify")
+        for number in range(COUNT)
+    }
+    assert eventually(lambda: {task["name"] for task in task_runs(on.api_url, proved)} >= expected)
+    assert eventually(lambda: {task["state_type"] for task in task_runs(on.api_url, proved)} == {"COMPLETED"})
 
 
 def test_a_user_of_the_ui_starts_a_batch_sees_it_and_cancels_another(
@@ -140,18 +166,14 @@ def test_a_user_of_the_ui_starts_a_batch_sees_it_and_cancels_another(
         assert (shots / f"{name}.png").stat().st_size > 10_000
 
 
-def test_batches_that_overlap_share_the_budget_of_the_host(
-    on: Host,
-    worker: "subprocess.Popen[str]",  # noqa: ARG001 it runs them
-    tmp_path: Path,
-) -> None:
-    """Two deployments, each with one run, and a budget that both of them would fill alone."""
-    entries = yaml.safe_load(BUNDLED.read_text())
-    entries["deployments"] = [{**entries["deployments"][0], "name": "second-batch", "schedules": []}]
-    (tmp_path / "prefect.yaml").write_text(yaml.safe_dump(entries))
-    assert on.cuzk("deploy", "--file", str(tmp_path / "prefect.yaml")).returncode == 0
-    runs = [on.start(name, circuit="merkle", count=2000, concurrency=8, budget="96MiB")
-            for name in (NIGHTLY, "prove_batch/second-batch")]  # fmt: skip
+@pytest.fixture(scope="module")
+def overlapping(on: Host, worker: "subprocess.Popen[str]") -> list[str]:  # noqa: ARG001 it runs them
+    """Two runs of two deployments under way, with a budget that both of them would fill alone."""
+    names = (NIGHTLY, "prove_batch/second-batch")
+    return [on.start(name, circuit="merkle", count=3000, concurrency=8, budget="96MiB") for name in names]
+
+
+def test_batches_that_overlap_share_the_budget_of_the_host(on: Host, overlapping: list[str]) -> None:
     (together, most) = (0, 0)
 
     def overlap() -> bool:
@@ -164,25 +186,28 @@ def test_batches_that_overlap_share_the_budget_of_the_host(
         return together == 2 and most > 48 * 2**20
 
     assert eventually(overlap)
-    for run in runs:
-        on.cancel(run)
-    assert eventually(lambda: [on.state(run) for run in runs] == ["CANCELLED", "CANCELLED"])
+    assert [on.state(run) for run in overlapping] == ["RUNNING", "RUNNING"]
 
 
 def test_a_killed_run_is_closed_with_its_tasks_and_the_next_has_its_turn(
-    on: Host, worker: "subprocess.Popen[str]"
+    on: Host, worker: "subprocess.Popen[str]", overlapping: list[str]
 ) -> None:
-    killed = on.start(NIGHTLY, **SMALL, count=5000)
+    killed, other = overlapping
     assert eventually(lambda: len(task_runs(on.api_url, killed)) > 1)
     queued = on.start(NIGHTLY, **SMALL, count=1)
     assert eventually(lambda: on.run(queued)["state_name"] == "AwaitingConcurrencySlot")
-    (process,) = psutil.Process(worker.pid).children()
+    (process,) = [each for each in psutil.Process(worker.pid).children() if _runs(each, killed)]
     process.send_signal(signal.SIGKILL)
     assert eventually(lambda: on.state(killed) == "CRASHED")
     asyncio.run(close_now(on))
     assert {task["state_type"] for task in task_runs(on.api_url, killed)} <= FINAL
     assert eventually(lambda: on.state(queued) in FINAL)
     assert on.state(queued) == "COMPLETED"
+    assert on.state(other) == "RUNNING"
+
+
+def _runs(process: psutil.Process, run_id: str) -> bool:
+    return bool(process.environ().get("PREFECT__FLOW_RUN_ID") == run_id)
 
 
 async def close_now(on: Host) -> None:
@@ -193,9 +218,9 @@ async def close_now(on: Host) -> None:
 
 
 def test_whoever_serves_is_told_to_end_and_its_run_ends_first(
-    on: Host, worker: "subprocess.Popen[str]"
+    on: Host, worker: "subprocess.Popen[str]", overlapping: list[str]
 ) -> None:
-    run = on.start(NIGHTLY, **SMALL, count=5000)
+    _, run = overlapping
     assert eventually(lambda: len(task_runs(on.api_url, run)) > 1)
     worker.terminate()
     assert worker.wait(timeout=120) == 0
