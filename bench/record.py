@@ -17,6 +17,7 @@ from db import (
     Machine,
     MemorySample,
     Partition,
+    PoolSample,
     Proof,
     Run,
     RunState,
@@ -38,7 +39,7 @@ class Record:
 
     def __init__(self, writer: HistoryWriter, run_id: str) -> None:
         self._writer, self._run_id = writer, run_id
-        self._samples = self._device_samples = 0
+        self._samples = self._device_samples = self._pool_samples = 0
         self._peaks = {"rss": 0, "reserved": 0}
 
     def started(
@@ -68,16 +69,17 @@ class Record:
             "rss": max(self._peaks["rss"], sample.rss_bytes),
             "reserved": max(self._peaks["reserved"], reserved_bytes),
         }
-        row = MemorySample(
+        seen = MemorySample(
             run_id=self._run_id,
             sequence=self._samples,
             at_s=sample.at_s,
             rss_bytes=sample.rss_bytes,
             reserved_bytes=reserved_bytes,
             file_bytes=sample.file_bytes,
+            pss_bytes=sample.pss_bytes,
         )
         self._samples += 1
-        self._writer.insert(row)
+        self._writer.insert(seen)
         for gpu in sample.gpus:
             held_bytes = gpu.used_bytes if gpu.process_bytes is None else gpu.process_bytes
             device = DeviceSample(
@@ -90,6 +92,11 @@ class Record:
             )
             self._device_samples += 1
             self._writer.insert(device)
+        for pool, use in sample.pools.items():
+            values = {"pool": pool, "threads": use.threads, "cores": use.cores}
+            row = {"run_id": self._run_id, "sequence": self._pool_samples, "at_s": sample.at_s, **values}
+            self._pool_samples += 1
+            self._writer.insert_values(PoolSample, [row])
 
     def proof(self, outcome: Outcome) -> None:
         """A proof that has ended, with its partitions and their stages."""

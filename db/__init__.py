@@ -16,7 +16,7 @@ from db.filters import Filter
 from db.history import History, open_history
 from db.ids import new_id
 from db.job_models import JobRow
-from db.log_models import CacheEvent, Decision, DeviceSample, MemorySample, PolicyEvent
+from db.log_models import CacheEvent, Decision, DeviceSample, MemorySample, PolicyEvent, PoolSample
 from db.models import (
     Machine,
     Partition,
@@ -32,7 +32,15 @@ from db.models import (
 from db.observations import StageObservation, stage_seconds
 from db.record import Record
 from db.run_detail import PartitionDetail, ProofDetail, RunDetail, StageSeconds, show_run
-from db.run_series import Span, device_samples, memory_samples, policy_events, stage_spans, waits
+from db.run_series import (
+    Span,
+    device_samples,
+    memory_samples,
+    policy_events,
+    pool_samples,
+    stage_spans,
+    waits,
+)
 from db.runs import RunSummary, find_run, list_runs
 from db.spooled import spooled_run
 from db.transfer import read_lines, rows_of_runs, write_lines, write_rows
@@ -66,6 +74,7 @@ __all__ = [
     "Partition",
     "PartitionDetail",
     "PolicyEvent",
+    "PoolSample",
     "Proof",
     "ProofDetail",
     "Record",
@@ -98,6 +107,7 @@ __all__ = [
     "new_id",
     "open_history",
     "policy_events",
+    "pool_samples",
     "prune",
     "read_lines",
     "rows_of_runs",

@@ -18,7 +18,10 @@ DecisionKind = Literal["admit", "stop", "reject", "fail"]
 
 
 class MemorySample(Record, kw_only=True):
-    """Resident and reserved bytes at one moment; of the first, `file_bytes` are pages of mapped files."""
+    """Resident and reserved bytes at one moment; of the first, `file_bytes` are pages of mapped files.
+
+    `pss_bytes`: resident, each page divided by how many processes have it; of what is watched from outside.
+    """
 
     __tablename__ = "memory_sample"
 
@@ -28,6 +31,20 @@ class MemorySample(Record, kw_only=True):
     rss_bytes: Mapped[int | None] = mapped_column(default=None)
     reserved_bytes: Mapped[int]
     file_bytes: Mapped[int | None] = mapped_column(default=None)
+    pss_bytes: Mapped[int | None] = mapped_column(default=None)
+
+
+class PoolSample(Record, kw_only=True):
+    """Threads of one pool of a process, and the processors that they kept busy, as seen from outside."""
+
+    __tablename__ = "pool_sample"
+
+    run_id: Mapped[str] = parent("run.id", index=False, primary_key=True)
+    sequence: Mapped[int] = number()
+    pool: Mapped[str]
+    at_s: Mapped[float]
+    threads: Mapped[int]
+    cores: Mapped[float]
 
 
 class DeviceSample(Record, kw_only=True):

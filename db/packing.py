@@ -12,7 +12,16 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from db.connect import write_transaction
-from db.log_models import CacheEvent, Decision, DeviceSample, MemorySample, PolicyEvent, PolicyLog, Summary
+from db.log_models import (
+    CacheEvent,
+    Decision,
+    DeviceSample,
+    MemorySample,
+    PolicyEvent,
+    PolicyLog,
+    PoolSample,
+    Summary,
+)
 from db.models import Partition, Proof, Run
 from db.policy_log import PACK, pack
 from db.summaries import summaries_of
@@ -26,7 +35,7 @@ _log = logging.getLogger("cuzk.history")
 
 T = TypeVar("T")
 Values = dict[str, Any]
-Samples = type[MemorySample] | type[DeviceSample]
+Samples = type[MemorySample] | type[DeviceSample] | type[PoolSample]
 
 
 def pack_ended_runs(engine: Engine) -> list[str]:
@@ -79,12 +88,19 @@ def _thin_samples(connection: Connection, run_id: str) -> None:
     most = _most_samples(connection, run_id)
     memory = _samples(connection, run_id, MemorySample)
     _keep(connection, run_id, MemorySample, memory, kept_samples(memory, most))
-    of_devices = _samples(connection, run_id, DeviceSample)
+    _thin_each(connection, run_id, DeviceSample, "device", most, ("held_bytes", "reserved_bytes"))
+    _thin_each(connection, run_id, PoolSample, "pool", most, ("threads", "cores"))
+
+
+def _thin_each(
+    connection: Connection, run_id: str, model: Samples, of: str, most: int, counted: tuple[str, str]
+) -> None:
+    """The same for samples of several things, each by itself."""
+    samples = _samples(connection, run_id, model)
     kept: set[int] = set()
-    for device in {each["device"] for each in of_devices}:
-        own = [each for each in of_devices if each["device"] == device]
-        kept |= kept_samples(own, most, ("held_bytes", "reserved_bytes"))
-    _keep(connection, run_id, DeviceSample, of_devices, kept)
+    for thing in {each[of] for each in samples}:
+        kept |= kept_samples([each for each in samples if each[of] == thing], most, counted)
+    _keep(connection, run_id, model, samples, kept)
 
 
 def _samples(connection: Connection, run_id: str, model: Samples) -> list[Values]:

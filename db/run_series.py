@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Double, select, type_coerce
 
 from db.history import History
-from db.log_models import DeviceSample, MemorySample, PolicyEvent, PolicyLog
+from db.log_models import DeviceSample, MemorySample, PolicyEvent, PolicyLog, PoolSample
 from db.models import Partition, Proof, Stage, StageName
 from db.policy_log import unpack
 
@@ -81,3 +81,10 @@ def device_samples(history: History, run_id: str) -> list[DeviceSample]:
     samples = select(DeviceSample).where(DeviceSample.run_id == run_id)
     with history.read() as session:
         return list(session.scalars(samples.order_by(DeviceSample.at_s, DeviceSample.sequence)))
+
+
+def pool_samples(history: History, run_id: str) -> list[PoolSample]:
+    """A run's samples of pools of threads by time, of a process that was watched from outside."""
+    samples = select(PoolSample).where(PoolSample.run_id == run_id)
+    with history.read() as session:
+        return list(session.scalars(samples.order_by(PoolSample.at_s, PoolSample.sequence)))

@@ -14,7 +14,7 @@ from db.connect import BUSY_TIMEOUT_S, CHOOSE_ANOTHER, LockWait, is_locked, writ
 from db.errors import HistoryError, NoHistory
 from db.tables import METADATA
 
-HEAD = "0005"
+HEAD = "0006"
 """The revision of the newest migration."""
 
 VERSION_TABLE = "history_revision"

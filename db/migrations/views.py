@@ -17,8 +17,9 @@ NAMES = (
     "history_decisions",
     "history_cache",
     "history_devices",
+    "history_pools",
 )
-_OF_0003 = NAMES[:-1]
+_OF_0003 = NAMES[:-2]
 
 
 def create_views() -> None:
@@ -52,6 +53,21 @@ def drop_device_views() -> None:
     op.execute("DROP VIEW history_devices")
     op.execute("DROP VIEW history_cache")
     op.execute(f"CREATE VIEW history_cache AS {_cache(_after_here(), of_run, '')}")
+
+
+def create_pool_view() -> None:
+    """Make that of pools of threads."""
+    after, of_run = _after_here(), "r.source, r.name AS run, r.host, r.code_version"
+    op.execute(
+        f"CREATE VIEW history_pools AS SELECT p.run_id, {of_run}, {after('p.at_s')} AS measured_at,"
+        " p.at_s AS seconds, p.pool, p.threads, p.cores"
+        " FROM pool_sample p JOIN run r ON r.id = p.run_id"
+    )
+
+
+def drop_pool_view() -> None:
+    """And drop it."""
+    op.execute("DROP VIEW history_pools")
 
 
 def _after_here() -> Callable[[str], str]:

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from bench.errors import BenchError
-from bench.monitor import Look, Monitor, by_address, by_pid, by_pid_file
+from bench.monitor import GpuUse, Look, Monitor, by_address, by_pid, by_pid_file
 from bench.monitor.gpus import Gpus
 from bench.monitor.look import pool_of
 from tests.bench.conftest import Watched
@@ -133,6 +133,57 @@ def test_a_library_without_a_driver_is_named() -> None:
     gpus = Gpus()
     assert (gpus.why_none is None) == bool(gpus.look(os.getpid()))
     gpus.close()
+
+
+class Nvml:
+    """As NVML answers, with one GPU; `pids`: what runs there, and what it holds."""
+
+    class NVMLError(Exception):
+        pass
+
+    class Values:
+        def __init__(self, **values: object) -> None:
+            vars(self).update(values)
+
+    def __init__(self, running: dict[int, int | None] | None) -> None:
+        self.running = running
+        self.closed = 0
+
+    def nvmlInit(self) -> None: ...  # noqa: N802 the library's names
+
+    def nvmlShutdown(self) -> None:  # noqa: N802
+        self.closed += 1
+
+    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+        return 1
+
+    def nvmlDeviceGetHandleByIndex(self, ordinal: int) -> int:  # noqa: N802
+        return ordinal
+
+    def nvmlDeviceGetMemoryInfo(self, _handle: int) -> object:  # noqa: N802
+        return self.Values(used=7, total=9)
+
+    def nvmlDeviceGetComputeRunningProcesses(self, _handle: int) -> list[object]:  # noqa: N802
+        if self.running is None:
+            raise self.NVMLError("not supported")
+        return [self.Values(pid=pid, usedGpuMemory=held) for pid, held in self.running.items()]
+
+
+@pytest.mark.parametrize(
+    ("running", "own"), [({5: 3, 6: 4}, 3), ({6: 4}, None), ({5: None}, None), (None, None), ({}, None)]
+)
+def test_memory_of_a_gpu_is_the_process_s_where_the_driver_tells_it(
+    monkeypatch: pytest.MonkeyPatch, running: dict[int, int | None] | None, own: int | None
+) -> None:
+    nvml = Nvml(running)
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    gpus = Gpus()
+    assert gpus.why_none is None
+    assert gpus.look(5) == (GpuUse("gpu0", own, 7, 9),)
+    gpus.close()
+    gpus.close()
+    assert nvml.closed == 1
+    assert gpus.look(5) == ()
 
 
 def test_the_end_of_the_process_is_told_and_ends_the_samples(watched: Watched) -> None:

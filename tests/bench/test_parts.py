@@ -25,7 +25,7 @@ from bench.works import at_rates, one_after_another
 from cli.bench.progress import ProgressLine
 from config import Config
 from daemon.proto.cuzk.v1 import proving_pb2
-from db import device_samples, memory_samples, new_id, open_history, show_run, stage_spans
+from db import device_samples, memory_samples, new_id, open_history, pool_samples, show_run, stage_spans
 from groth16.errors import InputError
 
 INPUT = examples.CIRCUITS["multiplier"].inputs
@@ -251,6 +251,9 @@ def test_a_run_s_rows_are_a_run_of_the_history(tmp_path: Path) -> None:
         assert [each.rss_bytes for each in memory_samples(history, run_id)] == [GIB, 2 * GIB]
         held = {(each.device, each.held_bytes) for each in device_samples(history, run_id)}
         assert held == {("gpu0", 2 * GIB), ("gpu1", GIB)}
+        assert [(each.pool, each.threads, each.cores) for each in pool_samples(history, run_id)] == [
+            ("proving", 2, 0.5)
+        ] * 2
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

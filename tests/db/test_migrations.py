@@ -132,6 +132,47 @@ def test_what_lay_on_devices_comes_with_a_table_and_goes_with_it(address: str, e
         assert [sample.rss_bytes for sample in db.memory_samples(history, RUN)] == [0, 1, 2]
 
 
+def test_pools_of_threads_come_with_a_table_and_go_with_it(address: str, engine: Engine) -> None:
+    """From 0005 with data up, filled, thinned, and down again: the rest is as it was."""
+    former(engine, "0002")
+    with write_transaction(engine) as connection:
+        upgrade(connection, "0005")
+    with open_history(address) as history:  # comes to this version, and packs
+        run = db.Run(source="bench", name="new", code_version="1")
+        with history.writer() as writer:
+            writer.insert(run)
+            seen = {"run_id": run.id, "at_s": 1.0, "rss_bytes": 5, "reserved_bytes": 1, "pss_bytes": 3}
+            writer.insert_values(db.MemorySample, [{**seen, "sequence": 0}])
+            rows = [
+                {
+                    "run_id": run.id,
+                    "sequence": n,
+                    "pool": "proving",
+                    "at_s": n / 1,
+                    "threads": 2,
+                    "cores": n % 7,
+                }
+                for n in range(3_000)
+            ]
+            writer.insert_values(db.PoolSample, rows)
+            writer.update(db.Run, run.id, state="succeeded")
+    with open_history(address) as history:
+        kept = db.pool_samples(history, run.id)
+        assert 2 < len(kept) < 300
+        assert max(each.cores for each in kept) == 6
+        assert [each.pss_bytes for each in db.memory_samples(history, run.id)] == [3]
+        assert [each.pss_bytes for each in db.memory_samples(history, RUN)] == [None] * 3
+        with history.read() as session:
+            assert session.execute(text("SELECT DISTINCT pool, threads FROM history_pools")).all() == [
+                ("proving", 2)
+            ]
+    with write_transaction(engine) as connection:
+        downgrade(connection, "0005")
+        assert read_revision(connection) == "0005"
+    with open_history(address) as history:
+        assert [sample.rss_bytes for sample in db.memory_samples(history, run.id)] == [5]
+
+
 def test_jobs_come_with_a_table_and_go_with_it(address: str, engine: Engine) -> None:
     former(engine, "0002")
     with write_transaction(engine) as connection:
@@ -203,7 +244,7 @@ def test_the_views_have_no_row_of_nothing_and_go_with_the_schema(
     assert counts == {
         "history_runs": 1, "history_proofs": 2, "history_partitions": 4, "history_stages": 24,
         "history_waits": 12, "history_memory": 0, "history_decisions": 0, "history_cache": 0,
-        "history_devices": 0,
+        "history_devices": 0, "history_pools": 0,
     }  # fmt: skip
     with write_transaction(engine) as connection:
         downgrade(connection, "base")
