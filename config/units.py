@@ -74,14 +74,17 @@ def format_size_up(size_bytes: int) -> str:
     return f"{-(-size_bytes // 1024**power)}{_BINARY[power]}"
 
 
-def parse_duration(text: str | float) -> float:
+def parse_duration(text: str | float, *, needs_unit: bool = False) -> float:
     """Seconds meant by `text`: "250ms", "300s", "5m", "1h30m", "2d"; a bare number counts seconds.
 
+    needs_unit: for what people type in days as likely as in seconds, where a bare number is refused.
     Raises ConfigError where it is no duration, is negative, or is above 100 years.
     """
     if not isinstance(text, str):
         text = "" if isinstance(text, bool) else repr(text)
     if re.fullmatch(rf"\s*{_NUMBER}\s*", text):
+        if needs_unit:
+            raise ConfigError(f'found {text!r}, expected a duration with its unit such as "30m" or "25s"')
         seconds = Fraction(text.strip())
     elif _DURATION.fullmatch(text):
         seconds = sum(

@@ -12,19 +12,22 @@ _DAY = timedelta(days=1)
 def due_at(text: str, now: datetime) -> datetime:
     """The moment meant by `text`, in UTC: "8h" after `now`, the next "06:00", or "2027-01-31 06:00".
 
+    A bare number is refused: it may be meant in hours as well as in seconds.
     An hour and a date without an offset are in the zone of `now`. Raises ConfigError for anything else.
     """
     if hour := _HOUR.fullmatch(text):
         return _next(int(hour[1]), int(hour[2]), now, text)
     try:
-        return (now + timedelta(seconds=parse_duration(text))).astimezone(UTC)
+        return (now + timedelta(seconds=parse_duration(text, needs_unit=True))).astimezone(UTC)
     except ConfigError:
         pass
     try:
+        if text.strip().isdigit():  # "20270131" were a date to Python
+            raise ValueError
         found = datetime.fromisoformat(text.strip())
-    except ValueError:
+        return (found if found.tzinfo else found.replace(tzinfo=now.tzinfo)).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise _unknown(text) from None
-    return (found if found.tzinfo else found.replace(tzinfo=now.tzinfo)).astimezone(UTC)
 
 
 def _next(hour: int, minute: int, now: datetime, text: str) -> datetime:

@@ -33,10 +33,10 @@ def bandwidth(value: object) -> float:
 
 def duration(value: object) -> float:
     """Seconds meant by "30m". Raises ValueError, for a number without unit too."""
-    if not isinstance(value, str) or _BARE.fullmatch(value):
+    if not isinstance(value, str):
         raise ValueError(f'found {value!r}, expected a duration with its unit such as "30m" or "25s"')
     try:
-        return parse_duration(value)
+        return parse_duration(value, needs_unit=True)
     except ConfigError as error:
         raise ValueError(str(error)) from error
 

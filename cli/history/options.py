@@ -43,27 +43,45 @@ def place_of(config_path: Path | None) -> Place:
     return Place(config.history_url(), config.history_spool())
 
 
-def moment(_context: object, _parameter: object, value: str | None) -> datetime | None:
-    """A moment: so long ago, as "7d", or a local date or time, as "2026-03-01" or "2026-03-01T14:30"."""
+WHEN = "expected a time with a unit, such as 90d, 12h, or a date 2026-03-01"
+
+
+def moment(_context: object, parameter: click.Parameter, value: str | None) -> datetime | None:
+    """A moment in UTC: so long ago, as "7d", or a local date or time, as "2026-03-01" or "2026-03-01T14:30".
+
+    A bare number is refused: whoever deletes what is older than "90" does not mean seconds.
+    """
     from config import ConfigError, parse_duration
 
     if value is None:
         return None
     try:
-        return datetime.now(UTC) - timedelta(seconds=parse_duration(value))
+        return datetime.now(UTC) - timedelta(seconds=parse_duration(value, needs_unit=True))
     except ConfigError:
         pass  # then a date
     try:
-        return datetime.fromisoformat(value).astimezone()
-    except ValueError as error:
-        expected = "how long ago, as 7d or 12h, or a date, as 2026-03-01"
-        raise click.BadParameter(f"found {value!r}, expected {expected}") from error
+        if value.strip().isdigit():  # "20260301" were one to Python
+            raise ValueError
+        return datetime.fromisoformat(value).astimezone(UTC)
+    except (ValueError, OverflowError) as error:  # OverflowError: beyond the years 1 to 9999 in UTC
+        raise click.UsageError(f"{parameter.opts[0]}: {value}: {WHEN}") from error
+
+
+def past_moment(context: object, parameter: click.Parameter, value: str | None) -> datetime | None:
+    """A moment that is over, for what is done to all that was before it."""
+    found = moment(context, parameter, value)
+    if found is not None and found > datetime.now(UTC):
+        raise click.UsageError(f"{parameter.opts[0]}: {value}: lies in the future; {WHEN} that is past")
+    return found
 
 
 FILTERS = (
     click.option("--circuit", metavar="NAME", help="Of this circuit only."),
     click.option(
-        "--since", callback=moment, metavar="WHEN", help="Runs begun since then: 7d (ago), or 2026-03-01."
+        "--since",
+        callback=moment,
+        metavar="WHEN",
+        help="Runs begun since then: 7d (ago, with its unit), or 2026-03-01.",
     ),
     click.option("--until", callback=moment, metavar="WHEN", help="Runs begun before then."),
     click.option(

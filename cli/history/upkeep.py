@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.history.options import moment, opened
+from cli.history.options import opened, past_moment
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @click.option(
     "--keep",
     "before",
-    callback=moment,
+    callback=past_moment,
     required=True,
     metavar="WHEN",
-    help="Runs begun since then stay: 90d (ago), or 2026-03-01.",
+    help="Runs begun since then stay: 90d (ago, with its unit), or 2026-03-01.",
 )
 @click.pass_obj
 def prune(place: Place, before: datetime) -> None:

@@ -50,7 +50,7 @@ def test_an_empty_choice_of_kernels_is_none(cuzk: Cuzk) -> None:
         (["sim", "run", "-t", "multiplier", "--policy", "fixed:0"], "policy 'fixed:0': expected"),
         (["history", "show", "nothing"], "no run"),
         (["history", "stast"], "did you mean 'stats'"),
-        (["history", "prune", "--keep", "for ever"], "expected how long ago, as 7d"),
+        (["history", "prune", "--keep", "for ever"], "--keep: for ever: expected a time with a unit"),
         (["verify", "vk.json", "public.json"], "missing argument 'proof.json'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -205,3 +205,21 @@ def test_runs_go_from_one_history_to_another(
     assert "deleted 3 runs" in ask("prune", "--keep", "2026-03-10").output
     assert "before" in ask("vacuum").output
     assert ask("list").output.startswith("no runs yet in ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["prune --keep 90", "prune --keep 20260301", "list --since 5", "list --until 2026", "stats --since 1.5"],
+)
+def test_a_span_of_time_without_its_unit_is_refused(ask: Ask, arguments: str) -> None:
+    command, option, value = arguments.split()
+    said = ask(command, option, value)
+    expected = "expected a time with a unit, such as 90d, 12h, or a date 2026-03-01"
+    assert (said.exit_code, said.output.splitlines()[-1]) == (2, f"Error: {option}: {value}: {expected}")
+    assert len(table(ask("list"))) == 3
+
+
+@pytest.mark.parametrize("value", ["9999-12-30", "0001-01-01T00:00+14:00"])
+def test_what_is_kept_began_in_the_past(ask: Ask, value: str) -> None:
+    assert ask("prune", "--keep", value).exit_code == 2
+    assert len(table(ask("list"))) == 3

@@ -90,6 +90,14 @@ def test_what_is_no_duration_is_refused(text: str | float) -> None:
         parse_duration(text)
 
 
+@pytest.mark.parametrize("text", ["90", " 5 ", "1.5", 90])
+def test_a_duration_without_its_unit_is_refused_where_it_needs_one(text: str | float) -> None:
+    assert parse_duration(text) > 0
+    with pytest.raises(ConfigError, match="expected a duration with its unit"):
+        parse_duration(text, needs_unit=True)
+    assert parse_duration("1h30m", needs_unit=True) == 5400
+
+
 def test_a_duration_beyond_a_century_is_refused() -> None:
     with pytest.raises(ConfigError, match="at most 100 years"):
         parse_duration("40000d")

@@ -25,7 +25,9 @@ def test_a_time_a_duration_and_a_date_are_moments(text: str, expected: datetime)
     assert due_at(text, NOW) == expected
 
 
-@pytest.mark.parametrize("text", ["", "soon", "25:00", "06:61", "2027-13-01"])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "25:00", "06:61", "2027-13-01", "8", "2027", "20270201", "0001-01-01"]
+)
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="expected a time such as"):
         due_at(text, NOW)
