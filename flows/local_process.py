@@ -19,7 +19,7 @@ from pathlib import Path
 
 LOOK_EVERY_S = 1.0
 STOP_WITHIN_S = 10.0
-NICE = 5  # proofs go first where the processors are too few for both: what is recorded can wait
+NICE = 3  # proofs go first where processors are too few for both, but a cancel in the UI waits little
 
 
 def stop_when_unused(lock_path: Path) -> None:
