@@ -36,7 +36,7 @@ async def prove_partitions(parameters: ShareParameters) -> State[BatchSummary]:
 
 async def _prove(share: ShareParameters) -> BatchSummary:
     opened = await open_batch(share.batch)
-    await asyncio.to_thread(_check_key, opened.circuit.zkey, share)
+    await asyncio.to_thread(check_key, opened.circuit.zkey, share)
     numbers, run_id = from_text(share.partitions), new_id()
     output = usual_folder(run_id).absolute()
     requests = PartitionRequests(share.batch, opened.circuit, output, numbers)
@@ -51,8 +51,8 @@ async def _prove(share: ShareParameters) -> BatchSummary:
         return await prove_opened(opened, run_id, output, requests, set(), also_told)
 
 
-def _check_key(zkey: Path, share: ShareParameters) -> None:
-    """Raises ConfigError where the batch's run would refuse every proof."""
+def check_key(zkey: Path, share: ShareParameters) -> None:
+    """Raise ConfigError where the batch's run would refuse every proof."""
     from engine.assembly import key_digest
 
     if (found := key_digest(zkey)) != share.key:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -20,7 +21,10 @@ from db import ask as ask_sql
 from db import open_history
 from engine.finished import finished_proofs
 from flows import hosts
+from flows.batch import BatchParameters
 from flows.hosts import Share, check_hosts, end_of
+from flows.prove_partitions import check_key
+from flows.share import ShareParameters
 from tests.flows.served import Host, host, serving
 from tests.flows.support import ask, eventually
 from tests.groth16.samples import sample, snarkjs
@@ -35,7 +39,7 @@ total_budget = "256MiB"
 zkey = "{ZKEY}"
 witness = "{sample("bn254", "sample.wtns")}"
 """
-COUNT, PARTITIONS = 300, 2
+COUNT, PARTITIONS = 150, 2
 ON_BOTH = {"circuit": "sample", "hosts": ["host-1", "host-2"], "partitions": PARTITIONS}
 
 Served = tuple[Host, "subprocess.Popen[str]"]
@@ -83,12 +87,26 @@ def batch(both: tuple[Served, Served], tmp_path_factory: pytest.TempPathFactory)
 
     Worker and runs are gone as when the machine is; that they are, the automation would say after 90 s.
     """
-    (first, _), (_, worker) = both
+    (first, _), (second, worker) = both
     output = tmp_path_factory.mktemp("proofs")
     run = first.start(BATCH, on_queue="host-1", **ON_BOTH, count=COUNT, concurrency=4, output=str(output))
-    assert eventually(lambda: len(list(output.glob("*/proof_1.json"))) > 0)
-    _, of_second = shares(first, run)
+    assert eventually(lambda: any((second.home / "proofs").glob("*/*/proof.json")))
     killed = psutil.Process(worker.pid)
+
+    def has_sent_some() -> bool:
+        """It runs for moments only, or it might have sent all before the first arrives."""
+        for process in killed.children():
+            process.suspend()
+        time.sleep(1.5)  # as long as it takes to be looked at
+        if any(output.glob("*/proof_1.json")):
+            return True
+        for process in killed.children():
+            process.resume()
+        time.sleep(0.2)
+        return False
+
+    assert eventually(has_sent_some)
+    _, of_second = shares(first, run)
     for process in [killed, *killed.children(recursive=True)]:
         process.kill()
     lost = {"type": "CRASHED", "message": "no sign of life"}
@@ -134,6 +152,28 @@ def test_what_the_killed_host_left_the_other_has_proved(
     assert by_one + by_two == COUNT * PARTITIONS
     states = [each["state_type"] for each in shares(first, run)]
     assert states == ["COMPLETED", "COMPLETED", "CRASHED"]
+
+
+def test_proofs_fail_with_the_cause_where_no_host_is_left(
+    both: tuple[Served, Served], batch: tuple[str, Path]
+) -> None:
+    (first, _), _ = both
+    assert batch
+    asked = {"circuit": "sample", "hosts": ["host-1"], "count": 1, "budget": "1KiB"}
+    run = first.start(BATCH, on_queue="host-1", **asked)
+    assert eventually(lambda: first.state(run) in FINAL)
+    state = first.run(run)["state"]
+    assert state["type"] == "FAILED"
+    cause = r"0 of 1 proved; sample #1: no host is left to prove it; host-1: .* the budget is 1\.0 ?KiB"
+    assert re.match(cause, state["message"]), state["message"]
+
+
+def test_a_host_with_another_key_is_refused_before_it_proves() -> None:
+    share = ShareParameters(
+        batch=BatchParameters(circuit="sample"), host="host-2", partitions="0", key="0123", batch_run=""
+    )
+    with pytest.raises(ConfigError, match=r"sample\.zkey: found the verification key .*, expected 0123 "):
+        check_key(ZKEY, share)
 
 
 def test_a_host_that_does_not_serve_is_named(both: tuple[Served, Served], batch: tuple[str, Path]) -> None:
