@@ -19,6 +19,7 @@ from db import (
     Run,
     RunState,
     Settings,
+    Source,
     Stage,
     StageName,
     State,
@@ -86,7 +87,14 @@ class Recorder:
     _device_sample_count: int = 0
     _samples: list[Sample] = field(default_factory=list)
 
-    def run_started(self, labels: RunLabels, config: Config, limits: Limits, policy_name: str) -> None:
+    def run_started(
+        self,
+        labels: RunLabels,
+        config: Config,
+        limits: Limits,
+        policy_name: str,
+        source: Source = "real",
+    ) -> None:
         found = memory()
         machine, settings = (
             Machine.of(describe(found)),
@@ -96,7 +104,7 @@ class Recorder:
         self.writer.insert(settings)
         run = Run(
             id=self.run_id,
-            source="real",
+            source=source,
             name=labels.name,
             proof_count=labels.proof_count,
             budget_bytes=limits.budget_bytes,

@@ -12,7 +12,8 @@ from policy import Circuit, Job, Limits, PartitionId, Priority
 
 
 class DaemonRecord:
-    """Times are seconds since it was made. What the daemon reserves is in the daemon's own run."""
+    """Times are seconds since it was made. The daemon records the same proofs in a run of its own, with what
+    they take; this one has the source "bench", so that nobody counts a proof twice."""
 
     def __init__(
         self, writer: Writer, run_id: str, labels: RunLabels, config: Config, limits: Limits
@@ -22,7 +23,7 @@ class DaemonRecord:
         self._start_s = self._loop.time()
         self._failed: EngineError | None = None
         self._partitions: dict[str, int] = {}
-        self._recorder.run_started(labels, config, limits, "daemon")
+        self._recorder.run_started(labels, config, limits, "daemon", source="bench")
 
     def now_s(self) -> float:
         return self._loop.time() - self._start_s

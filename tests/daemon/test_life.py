@@ -17,7 +17,7 @@ from daemon.errors import QueueFull, Silent, Unavailable, UnknownJob
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
 from tests.daemon.conftest import CUZK, INPUT, PATIENCE_S, Daemon, pid_file
 
-LONG = 4000  # partitions that take a while together
+LONG = 1500  # partitions that take a while together
 
 
 async def until(client: Client, job_id: str, *states: int) -> None:
@@ -40,38 +40,25 @@ async def ask_for_ever(client: Client, job_id: str) -> None:
 
 
 def test_a_daemon_piped_into_head_goes_on(new_daemon) -> None:
-    """Its reader takes one line and goes; another never reads at all."""
-    daemon = new_daemon().start("--log-level", "trace")
-    assert daemon.process is not None
-    daemon.process.stdout.close()
-    daemon.process.stderr.close()
-
-    async def prove(client: Client) -> list[pb.JobResult]:
-        return [await client.prove("multiplier", inputs=INPUT) for _ in range(20)]
-
-    assert {each.state for each in daemon.ask(prove)} == {pb.DONE}
-    daemon.process.stdout = daemon.process.stderr = None
-    daemon.stop()
-    assert daemon.process.returncode == 0
-
-
-def test_a_shell_that_pipes_it_into_head_is_left_with_a_daemon_that_answers(new_daemon) -> None:
+    """Whatever it logs, and however much."""
     daemon = new_daemon()
     address = f"unix://{daemon.home}/d.sock"
-    shell = f"{CUZK} daemon --config {daemon.home}/cuzk.toml --listen {address} 2>&1 | head -1"
+    shell = (
+        f"{CUZK} daemon --config {daemon.home}/cuzk.toml --listen {address} --log-level trace 2>&1 | head -1"
+    )
     environment = {**os.environ, "CUZK_HOME": str(daemon.home)}
     head = subprocess.Popen(["bash", "-c", shell], env=environment, stdout=subprocess.PIPE, text=True)
     assert head.stdout is not None
     assert head.stdout.readline().startswith(f"cuzk daemon: listening on {address}")
 
-    async def prove() -> pb.JobResult:
+    async def prove() -> set[int]:
         await wait_ready(address, PATIENCE_S)
         async with connect(address) as client:
-            result = await client.prove("multiplier", inputs=INPUT)
+            states = {(await client.prove("multiplier", inputs=INPUT)).state for _ in range(10)}
             await client.drain()
-            return result
+            return states
 
-    assert asyncio.run(prove()).state == pb.DONE
+    assert asyncio.run(prove()) == {pb.DONE}
     head.wait(PATIENCE_S)
 
 
@@ -109,7 +96,7 @@ def test_a_port_that_another_has_is_refused_in_one_line(daemon: Daemon, new_daem
     assert f"cannot listen on {port}" in done.stderr.splitlines()[-1]
 
 
-def test_a_process_id_that_is_gone_or_another_s_is_believed_by_nobody(
+def test_neither_an_old_process_id_nor_an_old_log_is_taken_for_the_daemon_s(
     new_daemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     daemon = new_daemon().start()
@@ -122,16 +109,10 @@ def test_a_process_id_that_is_gone_or_another_s_is_believed_by_nobody(
     path = place.pid_file()
     path.write_text(path.read_text().replace(str(daemon.process.pid), str(os.getpid())))
     assert place.running() is None  # the id is in use again, by another process
+    first, written = daemon.log, daemon.log.read_bytes()
     daemon.start()
     assert place.running()["pid"] == daemon.process.pid  # type: ignore[index]  # it runs
-
-
-def test_each_run_has_a_log_of_its_own_and_tells_which(new_daemon) -> None:
-    daemon = new_daemon().start()
-    first = daemon.log
-    daemon.stop()
-    written = first.read_bytes()
-    daemon.start()
+    # An old log is not read as the new run's: each has one of its own, and the daemon tells which.
     assert daemon.log != first
     assert first.read_bytes() == written
 
@@ -139,7 +120,7 @@ def test_each_run_has_a_log_of_its_own_and_tells_which(new_daemon) -> None:
         assert client.version is not None
         return client.version.log_path
 
-    assert daemon.ask(where) == str(daemon.log)
+    assert daemon.ask(where) == str(daemon.log) == place.running()["log"]  # type: ignore[index]  # it runs
 
 
 def test_every_accepted_job_survives_a_kill_and_is_proved_once(new_daemon) -> None:
@@ -179,17 +160,6 @@ def test_every_accepted_job_survives_a_kill_and_is_proved_once(new_daemon) -> No
 def place_files(home: Path) -> list[Path]:
     """Inputs."""
     return [path for path in (home / "daemon").iterdir() if path.suffix in (".json", ".wtns")]
-
-
-def test_inputs_are_readable_by_nobody_else(new_daemon) -> None:
-    daemon = new_daemon().start()
-
-    async def look(client: Client) -> list[int]:
-        await client.submit("multiplier", inputs=INPUT, partitions=LONG)
-        return [path.stat().st_mode & 0o777 for path in place_files(daemon.home) if path.is_file()]
-
-    assert daemon.ask(look) == [0o600]
-    assert (daemon.home / "daemon").stat().st_mode & 0o777 == 0o700
 
 
 def test_sigterm_lets_end_what_runs_and_keeps_what_waits(new_daemon) -> None:
@@ -272,6 +242,9 @@ def test_a_full_queue_says_when_to_come_again_and_takes_more_once_there_is_room(
 
     async def fill(client: Client) -> tuple[float, int]:
         ids = [await client.submit("multiplier", inputs=INPUT, partitions=LONG) for _ in range(2)]
+        inputs = place_files(daemon.home)  # which nobody else may read
+        assert [path.stat().st_mode & 0o777 for path in inputs] == [0o600, 0o600]
+        assert inputs[0].parent.stat().st_mode & 0o777 == 0o700
         with pytest.raises(QueueFull) as refused:
             await client.submit("multiplier")
         assert "as many as daemon.queue_limit allows" in str(refused.value)
@@ -353,12 +326,6 @@ def test_systemd_is_told_when_it_is_ready_and_when_it_ends(new_daemon) -> None:
     [
         (["--lisen", "127.0.0.1:0"], "--listen"),
         (["--listen", "0.0.0.0:0"], "it needs daemon.tls_cert and daemon.tls_key, and daemon.token_file"),
-        (["--listen", "ftp://a:1"], 'expected "HOST:PORT"'),
-        (["--listen", "/run/cuzk.sock"], 'expected "HOST:PORT"'),
-        (
-            ["--status-listen", "0.0.0.0:0"],
-            "daemon.status_listen: 0.0.0.0:0 can be reached from other machines",
-        ),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(new_daemon, options: list[str], said: str) -> None:
