@@ -215,6 +215,11 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
+def counted(count: int, what: str) -> str:
+    """A number of something whose plural ends in s: "1 run", "12,000 runs"."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def conclude(result: str, *written: Path) -> None:
     """Print a command's result: to stdout, unless that is one of the files that were written."""
     print(result, file=sys.stderr if any(map(is_stdout, written)) else sys.stdout)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from db.ask import Answer, ask, frame
 from db.errors import HistoryError, NoHistory
+from db.exported import read_lines, write_lines
 from db.failures import Failure, FailureRate, failure_rates, failures
 from db.filters import Filter
 from db.history import History, open_history
@@ -43,7 +44,7 @@ from db.run_series import (
 )
 from db.runs import RunSummary, find_run, list_runs
 from db.spooled import spooled_run
-from db.transfer import read_lines, rows_of_runs, write_lines, write_rows
+from db.transfer import Imported, rows_of_runs, write_rows
 from db.unfinished import Unfinished, interrupted_outputs, unfinished_proofs
 from db.upkeep import prune, size_bytes, vacuum
 from db.wait_totals import WaitTotal, wait_totals
@@ -66,6 +67,7 @@ __all__ = [
     "History",
     "HistoryError",
     "HistoryWriter",
+    "Imported",
     "JobRow",
     "JobStore",
     "Machine",

@@ -18,6 +18,7 @@ from db.silence import answered_within
 
 _log = logging.getLogger("cuzk.history")
 
+CHOOSE_ANOTHER = "choose another path with [history] url or CUZK_HISTORY_URL"
 BUSY_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_S = 4
 _WRITES = "history_writes"
@@ -134,23 +135,21 @@ def reason(error: SQLAlchemyError | sqlite3.Error) -> str:
     return said.splitlines()[0] if said else type(error).__name__
 
 
-def remedy(error: SQLAlchemyError | sqlite3.Error) -> str:
-    """What a person can do about it."""
+def remedy(error: SQLAlchemyError | sqlite3.Error, otherwise: str = CHOOSE_ANOTHER) -> str:
+    """What a person can do about it, or else `otherwise`."""
     original = getattr(error, "orig", None) or error
     if not isinstance(original, sqlite3.Error):
-        return f"check the server and the URL, or {CHOOSE_ANOTHER}"
+        return f"check the server and the URL, or {otherwise}"
     code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # without what extends it
-    return _REMEDIES.get(code, f"make it readable and writable, or {CHOOSE_ANOTHER}")
+    return f"{_REMEDIES.get(code, 'make it readable and writable, or ')}{otherwise}"
 
 
-CHOOSE_ANOTHER = "choose another path with [history] url or CUZK_HISTORY_URL"
-FREE_SPACE = f"free space on its disk, or {CHOOSE_ANOTHER}"
 _REMEDIES = {
-    sqlite3.SQLITE_NOTADB: CHOOSE_ANOTHER,
-    sqlite3.SQLITE_CORRUPT: f"restore it from a copy, or {CHOOSE_ANOTHER}",
-    sqlite3.SQLITE_FULL: FREE_SPACE,
-    sqlite3.SQLITE_IOERR: f"check its disk and the space on it, or {CHOOSE_ANOTHER}",
-    sqlite3.SQLITE_BUSY: f"try again when no other process keeps it locked, or {CHOOSE_ANOTHER}",
+    sqlite3.SQLITE_NOTADB: "",
+    sqlite3.SQLITE_CORRUPT: "restore it from a copy, or ",
+    sqlite3.SQLITE_FULL: "free space on its disk, or ",
+    sqlite3.SQLITE_IOERR: "check its disk and the space on it, or ",
+    sqlite3.SQLITE_BUSY: "try again when no other process keeps it locked, or ",
 }
 
 

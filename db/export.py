@@ -12,12 +12,13 @@ from typing import Any
 from sqlalchemy import ColumnClause, column, func, literal_column, select, table
 
 from db.errors import HistoryError
+from db.exported import write_lines
 from db.filters import EVERYTHING, Filter
 from db.history import History
 from db.migrations.views import NAMES
 from db.models import Run
 from db.record import Id
-from db.transfer import rows_of_runs, write_lines
+from db.transfer import rows_of_runs
 
 _AT_ONCE = 20_000
 _INTEGERS = (
@@ -34,8 +35,10 @@ _INTEGERS = (
 
 def export_lines(history: History, target: Path, where: Filter = EVERYTHING) -> int:
     """Write the runs that are over as lines, for `db.read_lines`; returns how many. Raises HistoryError."""
-    with _under_another_name(target) as path:
-        return _some(write_lines(path, rows_of_runs(history, where)))
+    with _under_another_name(target) as path, path.open("w", encoding="utf-8") as file:
+        runs = some(write_lines(file, rows_of_runs(history, where)))
+        file.flush()
+        return runs
 
 
 def export_views(history: History, target: Path, where: Filter = EVERYTHING, kind: str = "csv") -> int:
@@ -43,7 +46,7 @@ def export_views(history: History, target: Path, where: Filter = EVERYTHING, kin
     write = {"csv": _write_csv, "parquet": _write_parquet}[kind]
     with history.read() as session:
         over = [Run.state != "running", *where.of_listed_runs()]
-        runs = _some(session.scalar(select(func.count()).select_from(Run).where(*over)) or 0)
+        runs = some(session.scalar(select(func.count()).select_from(Run).where(*over)) or 0)
     with _under_another_name(target) as folder:
         folder.mkdir()
         for name in NAMES:
@@ -52,7 +55,8 @@ def export_views(history: History, target: Path, where: Filter = EVERYTHING, kin
     return runs
 
 
-def _some(runs: int) -> int:
+def some(runs: int) -> int:
+    """The number of runs written. Raises HistoryError where it is none."""
     if runs == 0:
         raise HistoryError("no run that is over matches; nothing is written")
     return runs

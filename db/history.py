@@ -14,7 +14,7 @@ from sqlalchemy import URL, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from db.connect import CHOOSE_ANOTHER, FREE_SPACE, connect, impatient, parse_address, reason, remedy, shown
+from db.connect import CHOOSE_ANOTHER, connect, impatient, parse_address, reason, remedy, shown
 from db.digest import digest
 from db.errors import HistoryError, NoHistory
 from db.hiding import Kind, hider
@@ -87,24 +87,29 @@ class History:
 
 
 def open_history(
-    address: str | Path, *, create: bool = True, spool: Path | None = None, hide: Collection[Kind] = ()
+    address: str | Path,
+    *,
+    create: bool = True,
+    spool: Path | None = None,
+    hide: Collection[Kind] = (),
+    otherwise: str = CHOOSE_ANOTHER,
 ) -> History:
     """Open the history at a path, `sqlite:///PATH` or `postgresql://USER@HOST/DATABASE`, to read and write.
 
     Makes what is missing (folder, file, tables), migrates what is old, imports what was kept in `spool` while
     it was away, closes runs whose process died, and packs those that are over. `spool`: a folder; None: one
     beside the SQLite file, or among temporary files for PostgreSQL. `hide`: "paths" and "hosts", of which
-    only digests are recorded.
+    only digests are recorded. `otherwise`: what to do where this one cannot be used, for its errors.
     Without `create` nothing is made, and NoHistory raised where there is no history yet.
     Raises HistoryError, one line, for what cannot be read or written, is of another program, or is newer.
     """
     url = parse_address(address)
     if url.drivername == "sqlite":
         if _is_folder(url):
-            raise HistoryError(f"{shown(url)}: is a folder, expected the path of a file; {CHOOSE_ANOTHER}")
+            raise HistoryError(f"{shown(url)}: is a folder, expected the path of a file; {otherwise}")
         if not create and _is_missing(url):
             raise NoHistory(f"no runs yet in {shown(url)}")
-        _make_folder(url)
+        _make_folder(url, otherwise)
     engine, spool = connect(url), spool_folder(url, spool)
     try:
         bring_to_head(engine, create)
@@ -116,11 +121,11 @@ def open_history(
         raise NoHistory(f"no runs yet in {shown(url)}") from error
     except HistoryError as error:
         engine.dispose()
-        raise HistoryError(f"{shown(url)}: {error}") from error
+        raise HistoryError(f"{shown(url)}: {error}; {otherwise}") from error
     except (SQLAlchemyError, sqlite3.Error) as error:
         engine.dispose()
         raise HistoryError(
-            f"{shown(url)}: cannot be used as the history: {reason(error)}; {remedy(error)}"
+            f"{shown(url)}: cannot be used as the history: {reason(error)}; {remedy(error, otherwise)}"
         ) from error
     return History(shown(url), engine, spool, hide)
 
@@ -148,10 +153,12 @@ def _is_folder(url: URL) -> bool:
     return False
 
 
-def _make_folder(url: URL) -> None:
+def _make_folder(url: URL, otherwise: str) -> None:
     folder = Path(url.database or "").parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        todo = FREE_SPACE if error.errno in (errno.ENOSPC, errno.EDQUOT) else CHOOSE_ANOTHER
-        raise HistoryError(f"{shown(url)}: its folder cannot be made: {error.strerror}; {todo}") from error
+        first = "free space on its disk, or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+        raise HistoryError(
+            f"{shown(url)}: its folder cannot be made: {error.strerror}; {first}{otherwise}"
+        ) from error

@@ -10,7 +10,7 @@ import time
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from db.connect import BUSY_TIMEOUT_S, CHOOSE_ANOTHER, LockWait, is_locked, write_transaction
+from db.connect import BUSY_TIMEOUT_S, LockWait, is_locked, write_transaction
 from db.errors import HistoryError, NoHistory
 from db.tables import METADATA
 
@@ -80,7 +80,7 @@ def _refuse_foreign(connection: Connection) -> None:
     foreign = tables if connection.dialect.name == "sqlite" else tables & METADATA.tables.keys()
     if foreign:
         names = ", ".join(sorted(foreign)[:3])
-        raise HistoryError(f"holds tables of another program ({names}); {CHOOSE_ANOTHER}")
+        raise HistoryError(f"holds tables of another program ({names})")
 
 
 def _refuse_newer(revision: str) -> None:
@@ -88,8 +88,8 @@ def _refuse_newer(revision: str) -> None:
 
     if revision not in known_revisions():
         raise HistoryError(
-            f"was written by a newer version: its schema is {revision!r}, the newest known here is {HEAD!r};"
-            f" upgrade this program, or {CHOOSE_ANOTHER}"
+            f"was written by a newer version: its schema is {revision!r}, the newest known here is {HEAD!r}"
+            " (upgrade this program)"
         )
 
 

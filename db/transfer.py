@@ -1,17 +1,17 @@
 """Runs on their way from one history to another: between hosts, into a file, out of one."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Table, select
+from sqlalchemy.exc import SQLAlchemyError
 
-from db.changes import Change, Insert, table_of, write
+from db.changes import AWAY, Change, Insert, apply, table_of
+from db.connect import reason, remedy, write_transaction
 from db.errors import HistoryError
 from db.filters import EVERYTHING, Filter
 from db.history import History
-from db.lines import decode, encode
 from db.models import Machine, Partition, Proof, Run, Settings, Stage
 from db.tables import METADATA
 
@@ -29,37 +29,53 @@ def rows_of_runs(history: History, where: Filter = EVERYTHING) -> Iterator[Inser
             yield from _rows_of_run(connection, run_id)
 
 
-def write_rows(history: History, rows: Iterable[Change]) -> int:
-    """Write rows of other histories, those that are there already left alone; returns how many runs came.
+@dataclass(frozen=True)
+class Imported:
+    """How many runs came, and how many were there already."""
 
-    Raises HistoryError where the database refuses one.
+    new: int
+    known: int
+
+
+def write_rows(history: History, rows: Iterable[Change]) -> Imported:
+    """Write rows of other histories, those that are there already left alone; a run comes whole or not.
+
+    Raises HistoryError where the database refuses a row.
     """
-    remaining, runs = iter(rows), 0
-    while chunk := list(islice(remaining, _AT_ONCE)):
-        with history.told():
-            write(history.engine, chunk, _refuse)
-        runs += sum(isinstance(row, Insert) and row.table is table_of(Run) for row in chunk)
-    return runs
+    new = known = 0
+    for of_run in _by_run(rows):
+        ids = [row.values.get("id") for row in of_run if _begins_run(row)]
+        try:
+            with write_transaction(history.engine) as connection:
+                there = connection.scalars(select(Run.id).where(Run.id.in_(ids))).all()
+                for start in range(0, len(of_run), _AT_ONCE):
+                    apply(connection, of_run[start : start + _AT_ONCE])
+        except AWAY as error:
+            raise HistoryError(f"{history.address}: {reason(error)}; {remedy(error)}") from error
+        except (SQLAlchemyError, TypeError, ValueError) as error:  # TypeError: a list for an id
+            why = reason(error) if isinstance(error, SQLAlchemyError) else error
+            raise HistoryError(
+                f"{history.address} refuses a row of run {ids[0] if ids else '?'}: {why}"
+            ) from error
+        new, known = new + len(ids) - len(there), known + len(there)
+    return Imported(new, known)
 
 
-def write_lines(path: Path, rows: Iterable[Insert]) -> int:
-    """Write rows as lines that `read_lines` reads, and return how many runs they are of."""
-    runs = 0
-    with path.open("w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(encode(row))
-            runs += row.table is table_of(Run)
-    return runs
+def _by_run(rows: Iterable[Change]) -> Iterator[list[Change]]:
+    """The rows of each run together, with those of its machine and settings, which come before it."""
+    first, some, has_run = (table_of(Machine), table_of(Settings), table_of(Run)), list[Change](), False
+    for row in rows:
+        if has_run and row.table in first:
+            yield some
+            some, has_run = [], False
+        some.append(row)
+        has_run = has_run or _begins_run(row)
+    if some:
+        yield some
 
 
-def read_lines(path: Path) -> Iterator[Change]:
-    """The rows of a file of `write_lines`. Raises HistoryError, naming the line, for any other."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                yield decode(line)
-            except HistoryError as error:
-                raise HistoryError(f"{path}, line {number}: {error}; export it again") from error
+def _begins_run(row: Change) -> bool:
+    return isinstance(row, Insert) and row.table is table_of(Run)
 
 
 def _rows_of_run(connection: Connection, run_id: str) -> Iterator[Insert]:
@@ -81,7 +97,3 @@ def _rows(connection: Connection, table: Table, condition: Any) -> Iterator[Inse
     names = list(rows.keys())
     for row in rows:
         yield Insert(table, dict(zip(names, row, strict=True)))
-
-
-def _refuse(change: Change, error: Exception) -> None:
-    raise HistoryError(f"a row of {change.table.name} is refused: {error}") from error

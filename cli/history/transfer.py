@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from cli.history.options import filters, opened
-from cli.options import look_for_garbage_again, program, say
+from cli.options import FileOrStream, conclude, counted, look_for_garbage_again, program, say
 from engine.words import telling
+from groth16.output import is_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cli.history.options import Place
-    from db import Filter
+    from db import Filter, Imported
     from db.changes import Change
+
+ANOTHER_SOURCE = "name another SOURCE"
 
 
 @click.command(short_help="Write runs as Parquet, CSV or JSON.")
-@click.argument("target", type=click.Path(path_type=Path), metavar="TARGET")
+@click.argument("target", type=FileOrStream("/dev/stdout"), metavar="TARGET")
 @click.option(
     "--format",
     "kind",
@@ -32,17 +36,23 @@ if TYPE_CHECKING:
 @filters
 @click.pass_obj
 def export(place: Place, target: Path, kind: str, where: Filter) -> None:
-    """Write the runs that are over to TARGET, which must not be there yet."""
-    from db import HistoryError
-    from db.export import export_lines, export_views
+    """Write the runs that are over to TARGET, which must not be there yet; "-" is stdout, for JSON."""
+    from db import HistoryError, rows_of_runs, write_lines
+    from db.export import export_lines, export_views, some
 
-    if target.exists() or target.is_symlink():
+    to_stdout = is_stdout(target)
+    if to_stdout and kind != "json":
+        raise HistoryError(f"TARGET: found stdout, expected a folder to make: {kind} is a file for each view")
+    if not to_stdout and (target.exists() or target.is_symlink()):
         raise HistoryError(f"{target}: is there already; choose another name, or remove it")
     with opened(place) as history:
-        runs = export_lines(history, target, where) if kind == "json" else None
-        if runs is None:
+        if to_stdout:
+            runs = some(write_lines(sys.stdout, rows_of_runs(history, where)))
+        elif kind == "json":
+            runs = export_lines(history, target, where)
+        else:
             runs = export_views(history, target, where, kind)
-    print(f"{runs} runs in {target}")
+    conclude(f"{counted(runs, 'run')} in {target}", target)
 
 
 @click.command("import", short_help="Take over runs of other histories.")
@@ -59,8 +69,16 @@ def import_(place: Place, sources: tuple[str, ...]) -> None:
     look_for_garbage_again()
     with opened_or_made as history, telling(say, lambda: f"at work on {history.address}"):
         for source in sources:
-            runs = write_rows(history, rows_of(source))
-            print(f"{source}: {runs} runs, now in {history.address}; list them: {program()} history")
+            came = write_rows(history, rows_of(source))
+            print(f"{source}: {_told(came, history.address)}")
+
+
+def _told(came: Imported, address: str) -> str:
+    if came.new == 0:
+        there = f"{counted(came.known, 'run')}, already in {address}" if came.known else "no run that is over"
+        return f"nothing new: {there}"
+    there = f", {came.known} were there already" if came.known else ""
+    return f"{counted(came.new, 'new run')} in {address}{there}; list them: {program()} history"
 
 
 def rows_of(source: str) -> Iterable[Change]:
@@ -75,7 +93,7 @@ def rows_of(source: str) -> Iterable[Change]:
     if "://" not in source and not _is_sqlite(path):
         yield from read_lines(path)
         return
-    with open_history(source, create=False) as other:
+    with open_history(source, create=False, otherwise=ANOTHER_SOURCE) as other:
         yield from rows_of_runs(other)
 
 

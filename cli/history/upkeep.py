@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.history.options import opened, past_moment
+from cli.options import counted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,7 +33,7 @@ def prune(place: Place, before: datetime) -> None:
 
     with opened(place) as history:
         count = delete(history, before)
-        print(f"deleted {count} runs begun before {local(before)} from {history.address}")
+        print(f"deleted {counted(count, 'run')} begun before {local(before)} from {history.address}")
 
 
 @click.command(short_help="Give the space of deleted runs back.")

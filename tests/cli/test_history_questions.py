@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
+import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,6 +19,7 @@ from click.testing import CliRunner, Result
 
 from cli.history import history as command
 from db import HistoryError, MemorySample, Partition, Proof, Run, Stage, list_runs, open_history
+from tests.cli.conftest import CUZK
 
 START = datetime(2026, 3, 2, 12, tzinfo=UTC)
 Ask = Callable[..., Result]
@@ -199,9 +204,13 @@ def test_runs_go_from_one_history_to_another(
     monkeypatch.setenv("CUZK_HISTORY_URL", str(tmp_path / "another.db"))
     with pytest.raises(HistoryError, match="is a folder"):
         ask("import", tmp_path)
-    for source in (tmp_path / "runs", path):
-        assert f"{source}: 3 runs, now in {tmp_path}/another.db" in ask("import", source).output
+    another = tmp_path / "another.db"
+    said = ask("import", tmp_path / "runs", path).output.splitlines()
+    assert said[0].startswith(f"{tmp_path}/runs: 3 new runs in {another}; list them: ")
+    assert said[1] == f"{path}: nothing new: 3 runs, already in {another}"
     assert len(table(ask("list"))) == 3
+    assert "deleted 1 run begun" in ask("prune", "--keep", "2026-03-02T11:30").output
+    assert f"{path}: 1 new run in {another}, 2 were there already; list them" in ask("import", path).output
     assert "deleted 3 runs" in ask("prune", "--keep", "2026-03-10").output
     assert "before" in ask("vacuum").output
     assert ask("list").output.startswith("no runs yet in ")
@@ -223,3 +232,46 @@ def test_a_span_of_time_without_its_unit_is_refused(ask: Ask, arguments: str) ->
 def test_what_is_kept_began_in_the_past(ask: Ask, value: str) -> None:
     assert ask("prune", "--keep", value).exit_code == 2
     assert len(table(ask("list"))) == 3
+
+
+def test_an_export_to_stdout_is_what_import_takes(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In a process of its own: stdout is the process's."""
+    export = f"{CUZK} history export"
+    run = partial(subprocess.run, shell=True, capture_output=True, text=True, check=False)
+    for target in ("-", "- | cat"):
+        done = run(f"{export} {target}")
+        assert (done.returncode, done.stderr) == (0, "3 runs in /dev/stdout\n")
+        (tmp_path / "runs").write_text(done.stdout)
+    assert (none := run(f"{export} - --circuit nope")).stdout == ""
+    assert "no run that is over matches" in none.stderr
+    assert "expected a folder" in run(f"{export} - --format csv").stderr
+    assert {each.name for each in tmp_path.iterdir()} <= {"runs", "home"}
+    monkeypatch.setenv("CUZK_HISTORY_URL", str(tmp_path / "another.db"))
+    assert "3 new runs" in ask("import", tmp_path / "runs").output
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"SQLite format 3\0 and nothing else", b"", "another program's", "postgresql://u:secret@127.0.0.1:1/x"],
+)
+def test_a_source_that_cannot_be_used_is_named_and_not_the_history(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | str
+) -> None:
+    monkeypatch.setenv("CUZK_HISTORY_URL", str(tmp_path / "mine.db"))
+    source = str(tmp_path / "source")
+    if isinstance(content, bytes):
+        Path(source).write_bytes(content)
+    elif "://" in content:
+        pytest.importorskip("psycopg")
+        source = content
+    else:
+        with closing(sqlite3.connect(source)) as foreign:
+            foreign.execute("CREATE TABLE its_own (x)")
+    with pytest.raises(HistoryError) as error:
+        ask("import", source)
+    said = str(error.value)
+    assert said.startswith(source.replace("secret", "***"))
+    assert said.endswith(("name another SOURCE", "export it again"))
+    assert "CUZK_HISTORY_URL" not in said

@@ -1,6 +1,7 @@
 """Runs of several histories in one: each once, whole, however often and whichever way they come."""
 
 import csv
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from db import (
     Filter,
     History,
     HistoryError,
+    Imported,
     Machine,
     Run,
     ask,
@@ -67,9 +69,9 @@ def test_runs_of_another_history_come_once(history: History, other: Path, tmp_pa
     lines = tmp_path / "runs.jsonl"
     with open_history(other) as source:
         assert export_lines(source, lines) == 2
-        assert write_rows(history, rows_of_runs(source)) == 2
+        assert write_rows(history, rows_of_runs(source)) == Imported(new=2, known=0)
         first = counts(history)
-        assert write_rows(history, read_lines(lines)) == 2
+        assert write_rows(history, read_lines(lines)) == Imported(new=0, known=2)
         assert counts(history) == first
         assert (first["stage"], first["device_sample"]) == (48, 2)
         for summary in list_runs(history):
@@ -87,7 +89,7 @@ def test_the_database_of_several_hosts_takes_a_run_while_it_has_others(
     mine = write_batch(history, make_run("mine"))
     with open_history(other) as source:
         write_rows(history, rows_of_runs(source, Filter(since=datetime.now(UTC) - timedelta(days=1))))
-        assert write_rows(history, rows_of_runs(source, Filter(circuit="nope"))) == 0
+        assert write_rows(history, rows_of_runs(source, Filter(circuit="nope"))) == Imported(0, 0)
     assert {one.run.name for one in list_runs(history)} == {"mine", "a", "b"}
     assert [one.run.id for one in list_runs(history, where=Filter(host=mine.host))] == [mine.id]
 
@@ -96,6 +98,68 @@ def test_a_file_that_is_none_of_ours_is_refused_by_its_line(tmp_path: Path) -> N
     (tmp_path / "x").write_bytes(b'["insert","machine",{"id":"a","description":{}}]\n\xff\xfe nonsense\n')
     with pytest.raises(HistoryError, match=r"x, line 2: .* expected a line of a history; export it again"):
         list(read_lines(tmp_path / "x"))
+
+
+@pytest.fixture
+def lines(other: Path, tmp_path: Path) -> list[str]:
+    """An export of two runs."""
+    with open_history(other) as source:
+        export_lines(source, tmp_path / "whole")
+    return (tmp_path / "whole").read_text().splitlines(keepends=True)
+
+
+def test_a_file_that_was_cut_or_mended_is_refused_with_nothing_written(
+    history: History, lines: list[str], tmp_path: Path
+) -> None:
+    cut = tmp_path / "cut"
+    half = len(lines) // 2
+    others = [*lines[:half], *lines[half + 1 :]]
+    for some in (
+        [],
+        lines[:1],
+        lines[:half],
+        lines[:-1],
+        others,
+        [*lines, lines[1]],
+        [*lines[:-1], lines[-1][:-1]],
+    ):
+        cut.write_text("".join(some))
+        with pytest.raises(HistoryError, match=f"^{cut}.*export it again$"):
+            write_rows(history, read_lines(cut))
+        assert sum(counts(history).values()) == 0
+    cut.write_text("".join(['["history",3]\n', *lines[1:]]))
+    with pytest.raises(HistoryError, match=r"line 1: .* expected format 2; upgrade this program"):
+        write_rows(history, read_lines(cut))
+    cut.write_text("".join(lines))
+    assert write_rows(history, read_lines(cut)).new == 2
+
+
+def test_a_file_of_the_older_format_is_taken_with_a_word(
+    history: History, lines: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    old = tmp_path / "old"
+    old.write_text("".join(lines[1:-1]))
+    assert write_rows(history, read_lines(old)).new == 2
+    assert [each.message for each in caplog.records if str(old) in each.message] == [
+        f"{old}: is of an older version, which marked no end: nobody can tell if it was cut"
+    ]
+
+
+@pytest.mark.parametrize("damage", ['"id":null', '"id":["a"]', '"id":"x"'])
+def test_a_run_with_a_row_that_is_refused_does_not_come_at_all(
+    history: History, lines: list[str], tmp_path: Path, damage: str
+) -> None:
+    last_run = max(number for number, line in enumerate(lines) if line.startswith('["insert","run",'))
+    partition = next(
+        n for n, each in enumerate(lines) if n > last_run and each.startswith('["insert","partition"')
+    )
+    lines[partition] = re.sub(r'"id":"[^"]*"', damage, lines[partition])
+    bad = tmp_path / "bad"
+    bad.write_text("".join(lines))
+    with pytest.raises(HistoryError, match=f"^{re.escape(history.address)} refuses a row of run "):
+        write_rows(history, read_lines(bad))
+    assert len(list_runs(history)) == 1
+    assert (counts(history)["proof"], counts(history)["partition"]) == (2, 4)
 
 
 def test_the_views_as_csv_and_parquet(history: History, tmp_path: Path, write_batch: WriteBatch) -> None:

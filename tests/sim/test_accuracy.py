@@ -21,7 +21,7 @@ def test_predictions_of_recorded_batches_are_near_what_was_measured(name: str, t
     lines = tmp_path / "runs.jsonl"
     lines.write_bytes(gzip.decompress((DATA / f"batches_on_{name}_cores.jsonl.gz").read_bytes()))
     with open_history(tmp_path / "history.db") as history:
-        assert write_rows(history, read_lines(lines)) == 18
+        assert write_rows(history, read_lines(lines)).new == 18
         batches = recorded_batches(history)
     errors = errors_of_others(batches, learn(batches))
     assert len(errors) == 2 * 5
