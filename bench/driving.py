@@ -125,7 +125,10 @@ async def _run(
         run.reserved_bytes = lambda: watching.reserved_bytes
         run.also = record.sample
         with _ended(run, record):
-            await _watched(session, run, jobs, watching, record, work)
+            try:
+                await _watched(session, run, jobs, watching, record, work)
+            finally:
+                run.stack.close()  # the last sample, while it can be recorded
         writer.flush()
         finished = _finished(run, watching, wanted)
         if not before:

@@ -28,7 +28,7 @@ async def spawned(
     It has this user's state folder, so there may be no other daemon there. Raises BenchError, with what the
     daemon said last, where it does not start.
     """
-    with tempfile.TemporaryDirectory(prefix="cuzk-bench-") as name:
+    with tempfile.TemporaryDirectory(prefix="cuzk-bench-", ignore_cleanup_errors=True) as name:
         address, output = f"unix://{name}/socket", Path(name) / "output"
         command = [sys.executable, "-P", "-m", "bench.spawned", address, budget or "", str(settings or "")]
         process = await asyncio.to_thread(_start, command, output)

@@ -6,6 +6,7 @@ Run as a module, with the address, the budget and the settings' file; the last t
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -17,15 +18,20 @@ from daemon.run import Start, run
 from db import HistoryError
 from engine import EngineError
 
+_released = threading.Event()  # nobody holds the other end of stdin any more
+
 
 def main(address: str, budget: str, settings: str) -> None:
-    """Be a daemon until nobody holds the other end of stdin."""
+    """Be a daemon until nobody holds the other end of stdin; the folder of its socket goes with it."""
     threading.Thread(target=_end_with_input, name="end-with-input", daemon=True).start()
     try:
         config = _config(address, budget, settings)
         run(Start(config, lambda: _config(address, budget, settings), lambda line: print(line, flush=True)))
     except (ConfigError, DaemonError, EngineError, HistoryError) as error:
         sys.exit(" ".join(str(error).split()))
+    finally:
+        if _released.is_set():  # whoever held stdin may have been killed
+            shutil.rmtree(Path(address.removeprefix("unix://")).parent, ignore_errors=True)
 
 
 def _config(address: str, budget: str, settings: str) -> Config:
@@ -40,6 +46,7 @@ def _config(address: str, budget: str, settings: str) -> Config:
 def _end_with_input() -> None:
     while os.read(sys.stdin.fileno(), 1024):
         pass
+    _released.set()
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -77,6 +77,7 @@ def test_a_batch_is_checked_told_measured_and_recorded(
     assert "circuit  multiplier: " in told
     assert "budget   256MiB" in told
     assert "input    the circuit's own" in told
+    assert "were lost" not in told
     assert "4 of 4 proofs in" in done.stdout
     found, folder = results(done), folder_of(done)
     assert [each["state"] for each in found["proofs"]] == ["succeeded"] * 4
