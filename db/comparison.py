@@ -6,11 +6,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import select
 
 from db.errors import HistoryError
 from db.filters import EVERYTHING, Filter
 from db.groups import Group, groups, known_values
 from db.history import History
+from db.models import Partition, Proof
 from db.statistics import Dimension, grouped_by, percentile
 from db.summaries import STAGES
 
@@ -26,6 +28,7 @@ _SEED = 1  # the same question has the same answer
 class Change:
     """Of a stage's mean seconds: `change` is after over before, less 1; `low` to `high` its 99 % interval.
 
+    `low` is -1 or above, since no mean is below zero; `high` is inf where `before` may as well be zero.
     "noise" where 0 lies in the interval; "too few" values to say where there are fewer than three.
     """
 
@@ -55,17 +58,30 @@ class TrendPoint:
 def compare_runs(history: History, before_id: str, after_id: str) -> list[Change]:
     """Each stage of the partitions that succeeded in both runs, those of circuits in both.
 
-    Raises HistoryError where the runs have no circuit in common.
+    Raises HistoryError where the runs have no circuit in common, or none of which a proof succeeded in both.
     """
     found = groups(history, Filter(state="succeeded", run_ids=(before_id, after_id)), STAGES)
     before, after = ([group for group in found if group.run_id == id_] for id_ in (before_id, after_id))
     common = {group.circuit for group in before} & {group.circuit for group in after}
     if not common:
-        raise HistoryError(
-            f"runs {before_id} and {after_id}: no circuit was proved in both; compare runs of one circuit"
-        )
+        raise HistoryError(_why_nothing_in_common(history, before_id, after_id))
     sides = [[group for group in side if group.circuit in common] for side in (before, after)]
     return [change(*each) for each in zip(STAGES, *map(known_values, sides), strict=True)]
+
+
+def _why_nothing_in_common(history: History, before_id: str, after_id: str) -> str:
+    with history.read() as session:
+        asked = select(Proof.run_id, Proof.circuit, Partition.state == "succeeded")
+        asked = asked.join(Partition, Partition.proof_id == Proof.id, isouter=True).distinct()
+        rows = session.execute(asked.where(Proof.run_id.in_((before_id, after_id)))).all()
+    of = {id_: {circuit for run_id, circuit, _ in rows if run_id == id_} for id_ in (before_id, after_id)}
+    common = of[before_id] & of[after_id]
+    succeeded = {(run_id, circuit) for run_id, circuit, succeeded in rows if succeeded}
+    for id_ in of:
+        if common and not any((id_, circuit) in succeeded for circuit in common):
+            names = ", ".join(sorted(common))
+            return f"run {id_}: no proof of {names} succeeded in it, expected one; only those are compared"
+    return f"runs {before_id} and {after_id}: no circuit was proved in both; compare runs of one circuit"
 
 
 def trend(
@@ -83,7 +99,7 @@ def trend(
 
 
 def change(stage: str, before: NDArray[np.float32], after: NDArray[np.float32]) -> Change:
-    """What became of a stage. The interval is the percentile bootstrap's (Efron 1979) of the difference."""
+    """What became of a stage. The interval is the percentile bootstrap's (Efron 1979) of the change."""
     return _change(stage, _Resampled(before, _SEED), _Resampled(after, _SEED + 1))
 
 
@@ -92,8 +108,8 @@ def _change(stage: str, before: "_Resampled", after: "_Resampled") -> Change:
     if min(counts) == 0 or before.mean == 0:
         return Change(stage, *counts, *means, 0.0, 0.0, 0.0, "too few")
     outside = 100 * (1 - CONFIDENCE) / 2
-    bounds = np.percentile(after.means - before.means, [outside, 100 - outside])
-    low, high = (float(bound) / before.mean for bound in bounds)
+    changes = _ratios(after.means, before.means) - 1
+    low, high = map(float, np.percentile(changes, [outside, 100 - outside], method="nearest"))
     verdict: Verdict = "slower" if low > 0 else "faster" if high < 0 else "noise"
     if min(counts) < FEWEST:
         verdict = "too few"
@@ -123,7 +139,14 @@ def _resampled_means(values: NDArray[np.float32], random: np.random.Generator) -
     drawn = random.integers(0, len(some), (RESAMPLES, len(some)))
     means: NDArray[np.float64] = some[drawn].mean(axis=1, dtype=np.float64)
     scaled: NDArray[np.float64] = (means - _mean(some)) * (len(some) / len(values)) ** 0.5
-    return scaled + _mean(values)
+    return np.maximum(scaled + _mean(values), 0)  # scaled, it may fall below what a mean of seconds can be
+
+
+def _ratios(over: NDArray[np.float64], under: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 where both are zero, inf where only what is under is."""
+    ratios = np.where(over == 0, 1.0, np.inf)
+    np.divide(over, under, out=ratios, where=under > 0)
+    return ratios
 
 
 def _mean(values: NDArray[np.float32]) -> float:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from statistics import fmean, median
 
 import numpy as np
 import pytest
+from sqlalchemy import select, update
 
 from db import (
     Filter,
@@ -122,8 +124,66 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     for _ in range(100):
         before, after = random.normal(10, 1, 30), random.normal(12, 1, 30)
         found = change("prove", before.astype(np.float32), after.astype(np.float32))
-        covered += found.low <= (12 - 10) / before.mean() <= found.high
+        covered += found.low <= 12 / 10 - 1 <= found.high
     assert covered >= 93  # of 99 expected; fewer come once in ten thousand times
+
+
+def test_the_interval_is_that_of_all_resamples() -> None:
+    """Of three values each there are 27 x 27 resamples, of which the shares are exact."""
+    before, after = [1.0, 2.0, 6.0], [0.0, 0.5, 9.0]
+    found = change("prove", np.array(before, np.float32), np.array(after, np.float32))
+    means = [[fmean(some) for some in product(values, repeat=3)] for values in (before, after)]
+    every = sorted(over / under - 1 for under, over in product(*means))
+    shares = [sum(each < bound - 1e-6 for each in every) / len(every) for bound in (found.low, found.high)]
+    up_to = [sum(each <= bound + 1e-6 for each in every) / len(every) for bound in (found.low, found.high)]
+    assert shares[0] <= 0.01
+    assert up_to[0] >= 0.002
+    assert shares[1] <= 0.998
+    assert up_to[1] >= 0.99
+    assert (found.low, found.change) == (-1.0, pytest.approx(3.1667 / 3 - 1, abs=1e-4))
+
+
+@pytest.mark.parametrize("count", [200, 4_000])  # of the more only some are resampled
+def test_the_interval_is_as_wide_as_the_spread_says(count: int) -> None:
+    """The logarithm of the ratio is about normal, of variance 2 (spread / mean)^2 / count."""
+    random = np.random.default_rng(11)
+    before, after = random.gamma(4, 1, count), random.gamma(4, 2, count)
+    found = change("prove", before.astype(np.float32), after.astype(np.float32))
+    widths = (np.log1p(found.high) - np.log1p(found.low)) / (2 * 2.576 * (2 * 0.25 / count) ** 0.5)
+    assert 0.8 < widths < 1.2
+    assert found.low < 1 < found.high
+
+
+def test_no_interval_is_impossible() -> None:
+    rare = np.array([0.001] * 6 + [9.0], np.float32)
+    itself = change("prove", rare, rare)
+    assert -1 <= itself.low < 0 < itself.high
+    assert itself.verdict == "noise"
+    often_zero = np.array([0, 0, 0, 0, 5], np.float32)
+    found = change("wait", often_zero, often_zero)
+    assert (found.low, found.high, found.verdict) == (-1.0, np.inf, "noise")
+    many = np.random.default_rng(5).pareto(1.05, 400).astype(np.float32)
+    assert change("prove", many, many).low >= -1
+
+
+def test_runs_whose_proofs_failed_are_not_called_of_other_circuits(history: History, write: Write) -> None:
+    good, bad, other = write([1.0] * 3), write([1.0], state="failed"), write([1.0], circuit="other")
+    with history.writer() as writer:
+        died = Run(source="real", name="d", code_version="1", state="failed", started_at=START)
+        writer.insert(died)
+        writer.insert(Proof(run_id=died.id, name="p", circuit="merkle", state="failed", submitted_s=0.0))
+    with history.read() as session:
+        session.execute(
+            update(Partition)
+            .values(state="failed")
+            .where(Partition.proof_id.in_(select(Proof.id).where(Proof.run_id == bad.id)))
+        )
+        session.commit()
+    for failed in (bad, died):
+        with pytest.raises(HistoryError, match=f"run {failed.id}: no proof of merkle succeeded in it"):
+            compare_runs(history, good.id, failed.id)
+    with pytest.raises(HistoryError, match="no circuit was proved in both"):
+        compare_runs(history, bad.id, other.id)
 
 
 def test_a_trend_tells_versions_in_the_order_of_their_first_runs(history: History, write: Write) -> None:
