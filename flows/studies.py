@@ -15,7 +15,8 @@ from flows.questions import QuestionParameters, ask, question_config
 from flows.version import code_version
 from sim import Progress, SimError
 from sim.compare import fixed_against_budget
-from sim.plan import MEMORY_STEP, Plan, axis_of, plan, read_goal, read_share
+from sim.goals import read_goal, read_share
+from sim.plan import MEMORY_STEP, Plan, axis_of, plan
 from sim.pool import Pool, Recording, Target, pool
 from sim.question import Question
 from sim.scenario import Scenario, refusal

@@ -9,11 +9,11 @@ from plots.rows import MemoryPoint, PlottedRun
 MOST_POINTS = 2_000  # more than there are columns of pixels
 HEIGHT_INCHES = 3.2
 MARGINS = Margins(left=0.75, bottom=0.5)
-RESERVED, MEASURED, BUDGET = COLOURS[0], COLOURS[3], "black"
+RESERVED, RESIDENT, BUDGET = COLOURS[0], COLOURS[3], "black"
 
 
 def memory_png(run: PlottedRun) -> bytes:
-    """Bytes reserved, and measured where they were, against the budget, as a PNG."""
+    """Bytes reserved, and resident where they are known, against the budget, as a PNG."""
     return png_of(memory_figure(run))
 
 
@@ -21,7 +21,7 @@ def memory_figure(run: PlottedRun) -> Any:
     """What `memory_png` draws, as matplotlib's figure."""
     figure, axes = new_figure(HEIGHT_INCHES, MARGINS)
     points = thinned(run.memory)
-    most_bytes = max([run.budget_bytes or 0, *(max(p.reserved_bytes, p.rss_bytes or 0) for p in points)])
+    most_bytes = max([run.budget_bytes or 0, *(point.most_bytes for point in points)])
     second, time_name = time_unit(run.end_s)
     byte, byte_name = byte_unit(most_bytes)
     times = [point.at_s / second for point in points]
@@ -31,7 +31,8 @@ def memory_figure(run: PlottedRun) -> Any:
     measured = [point for point in points if point.rss_bytes is not None]
     if measured:
         rss = [(point.rss_bytes or 0) / byte for point in measured]
-        axes.plot([point.at_s / second for point in measured], rss, color=MEASURED, label="measured")
+        known = [point.at_s / second for point in measured]
+        axes.step(known, rss, where="post", color=RESIDENT, linewidth=1, label="resident")
     if run.budget_bytes is not None:
         axes.axhline(run.budget_bytes / byte, color=BUDGET, linestyle="--", label="budget")
     axes.set(xlabel=time_name, ylabel=f"memory, {byte_name}", title=run.title)
@@ -43,14 +44,16 @@ def memory_figure(run: PlottedRun) -> Any:
 
 
 def thinned(points: Sequence[MemoryPoint]) -> list[MemoryPoint]:
-    """At most MOST_POINTS of them: of each slice of time that which reserved most, so that peaks stay."""
+    """At most MOST_POINTS of them: of each slice of time that with most memory, so that peaks stay, and the
+    last, which holds for longest where nothing comes after it.
+    """
     if len(points) <= MOST_POINTS:
         return list(points)
     first_s, end_s = points[0].at_s, points[-1].at_s
-    greatest: dict[int, MemoryPoint] = {}
+    slices = MOST_POINTS // 2 - 1
+    kept: dict[int, tuple[MemoryPoint, MemoryPoint]] = {}
     for point in points:
-        place = int((point.at_s - first_s) / (end_s - first_s) * (MOST_POINTS - 1)) if end_s > first_s else 0
-        kept = greatest.get(place)
-        if kept is None or point.reserved_bytes > kept.reserved_bytes:
-            greatest[place] = point
-    return list(greatest.values())
+        place = int((point.at_s - first_s) / (end_s - first_s) * slices) if end_s > first_s else 0
+        greatest = kept[place][0] if place in kept else point
+        kept[place] = (point if point.most_bytes > greatest.most_bytes else greatest, point)
+    return [point for greatest, last in kept.values() for point in dict.fromkeys((greatest, last))]

@@ -10,11 +10,16 @@ RESOURCES = {"load": "disk", "synthesize": "synthesis", "verify": "verify"}
 
 @dataclass(frozen=True, slots=True)
 class MemoryPoint:
-    """Bytes at one moment, which hold until the next; `rss_bytes` None where nothing was measured."""
+    """Bytes at one moment, which hold until the next; `rss_bytes` None where it is not known."""
 
     at_s: float
     reserved_bytes: int
     rss_bytes: int | None = None
+
+    @property
+    def most_bytes(self) -> int:
+        """The larger of the two."""
+        return max(self.reserved_bytes, self.rss_bytes or 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def _events(run: PlottedRun) -> Iterator[dict[str, Any]]:
     for point in run.memory:
         sizes = {"reserved": point.reserved_bytes}
         if point.rss_bytes is not None:
-            sizes["measured"] = point.rss_bytes
+            sizes["resident"] = point.rss_bytes
         yield {"ph": "C", "pid": 1, "name": "memory, bytes", "ts": point.at_s * MICROSECONDS, "args": sizes}
 
 

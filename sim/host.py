@@ -92,7 +92,8 @@ class SimulatedHost:
         else:
             self.machine = SimulatedMachine(*arguments)
         profile = self.modelled.profile
-        self._resident = ResidentMemory(self.machine, profile.memory, profile.measured_bytes)
+        curve = None if self._log is None else self._log.resident_bytes
+        self._resident = ResidentMemory(self.machine, profile.memory, profile.measured_bytes, curve)
         self.machine.watch(self._resident)
 
     def die(self) -> None:

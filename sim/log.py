@@ -22,6 +22,7 @@ class RunLog:
 
     def __init__(self, policy: Policy) -> None:
         self.entries: list[LogEntry] = []
+        self.resident_bytes: list[int] = []  # after each, where somebody puts it here
         self.wait_causes: dict[PartitionId, str] = {}  # the first of each partition
         self.stage_causes = StageCauses(policy)
         self._policy = policy

@@ -1,27 +1,28 @@
 """The inverse question: the least that does, what binds it, and what would be the next better step."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from config import ConfigError, format_size, parse_duration, parse_size
+from config import ConfigError, format_size, parse_size
+from sim.answers import Answers
 from sim.compare import differences
 from sim.errors import SimError
+from sim.goals import Bounds, Goal, hopeless, why_not
+from sim.halving import first, last
 from sim.intervals import Interval
+from sim.load import load_near, loads, most_load, short_enough
 from sim.meter import NOTHING
-from sim.pool import Pool
+from sim.pool import Case, Pool
 from sim.question import Question
-from sim.scenario import refusal
-from sim.summary import Summary, summarize
-from sim.sweep import MISSED, keeps_up, worth
+from sim.scenario import Scenario, refusal
+from sim.summary import Summary, summarize, summary_of
+from sim.sweep import worth
 
 MOST_MEMORY_BYTES = 4 * 2**40
 MEMORY_STEP = "32GiB"
 LEAST_GAIN = 0.005
-LOADS_BELOW, LOADS_ABOVE = 60, 80  # steps of 5 % from the workload's own load
-FIRST_STEP = 4
+AT_ONCE = 2  # seeds that are played before it is asked whether others can still help
 FINDS = ("memory", "gpus", "hosts", "load")
-_GOAL = re.compile(r"\s*([a-z0-9_]+(?:\[[^\]]+\])?)\s*(<=|>=)\s*(\S+)\s*")
 
 
 @dataclass(frozen=True)
@@ -35,33 +36,6 @@ class Axis:
     key: str
     values: tuple[str, ...]
     rising: bool = True
-
-
-@dataclass(frozen=True)
-class Goal:
-    """A bound on a figure, for every seed's mean; such as latency_p99_s[porep-32g] <= 7200."""
-
-    figure: str
-    at_most: bool
-    bound: float
-
-    def holds(self, summary: Summary) -> bool:
-        """A figure that is not told, as of an overloaded machine, meets no bound."""
-        found = summary.figures.get(self.figure)
-        if found is None:
-            return False
-        return found.mean <= self.bound if self.at_most else found.mean >= self.bound
-
-    def __str__(self) -> str:
-        return f"{self.figure} {'<=' if self.at_most else '>='} {self.bound:g}"
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Goals, and the share of each circuit's deadlines that may be missed."""
-
-    goals: tuple[Goal, ...]
-    late_share: float
 
 
 @dataclass(frozen=True)
@@ -79,7 +53,8 @@ class Plan:
     """`least` is the value that does, None if none; `below` the next that does not, and why.
 
     `binding` is the resource that most often bound the machine where it does, with its share of the time;
-    `steps` the changes that were tried, the best first.
+    `steps` the changes that were tried, the best first. `shortened`: how long the workload was made to last
+    where all of it would take long to simulate.
     """
 
     axis: Axis
@@ -89,6 +64,7 @@ class Plan:
     why_not: str
     binding: tuple[str, Interval] | None
     steps: tuple[Step, ...]
+    shortened: str | None = None
 
     @property
     def next_step(self) -> Step | None:
@@ -112,9 +88,7 @@ def axis_of(find: str, step: str = MEMORY_STEP) -> Axis:
     if find == "hosts":
         return Axis(find, "machine.hosts", tuple(map(str, range(1, 65))))
     if find == "load":
-        return Axis(
-            find, "workload.load", tuple(f"{1.05**power:.4g}" for power in range(-LOADS_BELOW, 81)), False
-        )
+        return Axis(find, "workload.load", loads(), False)
     raise SimError(f"--find {find}: expected one of {', '.join(FINDS)}")
 
 
@@ -126,38 +100,6 @@ def _sizes(step: str) -> tuple[str, ...]:
     if step_bytes < MOST_MEMORY_BYTES // 10_000:
         raise SimError(f"--step {step}: expected at least 512MiB")
     return tuple(format_size(number * step_bytes) for number in range(1, MOST_MEMORY_BYTES // step_bytes + 1))
-
-
-def read_goal(text: str) -> Goal:
-    """FIGURE<=VALUE or FIGURE>=VALUE; durations, sizes and percentages may have their units."""
-    found = _GOAL.fullmatch(text)
-    if found is None:
-        raise SimError(f"--goal {text!r}: expected such as latency_p99_s[porep-32g]<=2h or proofs_an_hour>=2")
-    figure, sign, value = found.groups()
-    return Goal(figure, sign == "<=", _bound(text, figure, value))
-
-
-def read_share(text: str) -> float:
-    """A share such as "1%" or "0.01"."""
-    try:
-        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise SimError(f"--late {text}: expected a share of the deadlines such as 1%")
-    return share
-
-
-def _bound(text: str, figure: str, value: str) -> float:
-    name = figure.partition("[")[0]
-    try:
-        if name.endswith("_s"):
-            return parse_duration(value)
-        if name.endswith("_bytes"):
-            return float(parse_size(value))
-        return float(value.removesuffix("%")) / 100 if value.endswith("%") else float(value)
-    except (ConfigError, ValueError) as error:
-        raise SimError(f"--goal {text!r}: {error}") from error
 
 
 def plan(
@@ -173,102 +115,82 @@ def plan(
 
     The machine keeps up (see sim.sweep.keeps_up) and every goal holds, in the mean over the seeds.
     """
-    given, tried = dict(settings or {}), dict[int, tuple[Summary | None, str]]()
+    given, tried = dict(settings or {}), dict[int, Summary | None]()
     bounds = Bounds(tuple(goals), late_share)
+
+    def with_value(place: int) -> dict[str, str]:
+        return given | {axis.key: axis.values[place]}
 
     def does(place: int) -> bool:
         if place not in tried:
-            tried[place] = _try(question, given | {axis.key: axis.values[place]}, bounds, seeds, pool)
-        return not tried[place][1]
+            tried[place] = _that_does(question, with_value(place), bounds, seeds, pool)
+        return tried[place] is not None
 
-    count = len(axis.values)
-    place = _first(count, does) if axis.rising else _last(count, does, LOADS_BELOW)
+    count, shortened = len(axis.values), None
+    if axis.rising:
+        place = first(count, does)
+    else:
+        most = most_load(question, given, seeds[0], pool)
+        if "workload.duration" not in given and (shortened := short_enough(question, given, seeds[0], most)):
+            given["workload.duration"] = shortened
+        place = last(count, does, load_near(0.7 * most))
     if place is None:
         extreme = len(axis.values) - 1 if axis.rising else 0
-        summary, why = tried[extreme]
-        return Plan(axis, None, summary, axis.values[extreme], why, _binding(summary), ())
+        summary, why = _try(question, with_value(extreme), bounds, seeds, pool)
+        return Plan(axis, None, summary, axis.values[extreme], why, _binding(summary), (), shortened)
     beyond = place - 1 if axis.rising else place + 1
     within = 0 <= beyond < len(axis.values)
-    found = tried[place][0]
+    found = tried[place]
     assert found is not None, "what does has been played"
-    steps = _steps(question, given | {axis.key: axis.values[place]}, found, seeds, pool)
+    why = _try(question, with_value(beyond), bounds, seeds, pool)[1] if within else ""
+    steps = _steps(question, with_value(place), found, seeds, pool)
     return Plan(
         axis,
         axis.values[place],
         found,
         axis.values[beyond] if within else None,
-        tried[beyond][1] if within else "",
+        why,
         _binding(found),
         steps,
+        shortened,
     )
 
 
-def _first(count: int, does: Callable[[int], bool]) -> int | None:
-    """The first place from which on it does."""
-    low, high = 0, count - 1
-    if not does(high):
+def _that_does(
+    question: Question, settings: Mapping[str, str], bounds: Bounds, seeds: Sequence[int], pool: Pool
+) -> Summary | None:
+    """The summary; None if it does not do, which is often sure before all is played."""
+    scenario = _playable(question, settings)
+    if isinstance(scenario, str):
         return None
-    if does(low):
-        return low
-    return _halved(low, high, does)
-
-
-def _last(count: int, does: Callable[[int], bool], start: int) -> int | None:
-    """The last place up to which it does. Too much is dear to try, so it goes up from `start` by degrees."""
-    step = FIRST_STEP if does(start) else -FIRST_STEP
-    place = start
-    while True:
-        beyond = min(max(place + step, 0), count - 1)
-        if does(beyond) is not (step > 0):
-            good, bad = (place, beyond) if step > 0 else (beyond, place)
-            return _halved(bad, good, does)
-        if beyond in (0, count - 1):
-            return beyond if step > 0 else None
-        place, step = beyond, 2 * step
-
-
-def _halved(bad: int, good: int, does: Callable[[int], bool]) -> int:
-    """The place next to one that does not, between one that does not and one that does."""
-    while abs(good - bad) > 1:
-        middle = (bad + good) // 2
-        if does(middle):
-            good = middle
-        else:
-            bad = middle
-    return good
+    scenario = replace(scenario, most_late_share=min(1.0, len(seeds) * bounds.late_share))
+    answers: list[Answers] = []
+    for begin in range(0, len(seeds), AT_ONCE):
+        answers += pool.play([Case(scenario, seed) for seed in seeds[begin : begin + AT_ONCE]])
+        if hopeless(answers, len(seeds), bounds.late_share):
+            return None
+    summary = summary_of(scenario, answers)
+    return None if why_not(summary, bounds) else summary
 
 
 def _try(
     question: Question, settings: Mapping[str, str], bounds: Bounds, seeds: Sequence[int], pool: Pool
 ) -> tuple[Summary | None, str]:
-    """The summary, and why it does not do; "" if it does."""
-    try:
-        scenario = question.scenario(settings)
-    except SimError as error:  # such as memory that is less than the margin
-        return None, str(error)
-    if why := refusal(scenario):
-        return None, why
+    """The summary of all that happens, and why it does not do; "" if it does."""
+    scenario = _playable(question, settings)
+    if isinstance(scenario, str):
+        return None, scenario
     summary = summarize([scenario], seeds, pool)[0]
     return summary, why_not(summary, bounds)
 
 
-def why_not(summary: Summary, bounds: Bounds) -> str:
-    """What is not met, with its figure; "" if all is."""
-    if summary.verdict == "overloaded":
-        return "overloaded"
-    if summary.over_budget:
-        return "more memory reserved than the budget, or resident than there is"
-    for name, interval in summary.figures.items():
-        if name.startswith(MISSED) and interval.mean > bounds.late_share:
-            circuit = name.partition("[")[2].rstrip("]")
-            return f"{interval.mean:.2%} of the deadlines of {circuit} missed"
-    if not keeps_up(summary, bounds.late_share):
-        return "some proofs fail"
-    missed = next((goal for goal in bounds.goals if not goal.holds(summary)), None)
-    if missed is None:
-        return ""
-    found = summary.figures.get(missed.figure)
-    return f"{missed} does not hold: {'not told' if found is None else f'{found.mean:.4g}'}"
+def _playable(question: Question, settings: Mapping[str, str]) -> Scenario | str:
+    """The scenario, or why there is none."""
+    try:
+        scenario = question.scenario(settings)
+    except SimError as error:  # such as memory that is less than the margin
+        return str(error)
+    return refusal(scenario) or scenario
 
 
 def _binding(summary: Summary | None) -> tuple[str, Interval] | None:

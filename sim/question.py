@@ -13,7 +13,7 @@ from config.model import Config
 from policy import Limits
 from sim.circuits import SimCircuit
 from sim.errors import SimError
-from sim.hardware import Host
+from sim.hardware import Host, Prices
 from sim.hosts import ModelledHost, modelled_hosts
 from sim.kinds import BUDGET, fixed_at_once
 from sim.profile import MachineProfile
@@ -60,13 +60,13 @@ class Question:
         for key in {"machine.memory", "memory.safety_margin"} & settings.keys():
             _check_memory_matters(key, hosts, config, settings)
         faults = _changed(table.faults, parts.get("faults", {}), "faults")
-        prices = self.profile.prices
+        prices = _changed(self.profile.prices or Prices(), parts.get("prices", {}), "prices")
         return Scenario(
             workload_of(table, self.folder, self.circuits.get, self.find_run),
             self._modelled(config, hosts),
             policy,
             faults,
-            sum(map(prices.of, hosts)) if prices and hosts else None,
+            sum(map(prices.of, hosts)) if prices != Prices() and hosts else None,
             dict(settings),
         )
 

@@ -54,12 +54,19 @@ class ResidentMemory:
     """
 
     def __init__(
-        self, machine: Machine, model: MemoryModel, measured_bytes: Mapping[str, int] | None = None
+        self,
+        machine: Machine,
+        model: MemoryModel,
+        measured_bytes: Mapping[str, int] | None = None,
+        curve: list[int] | None = None,
     ) -> None:
-        """`measured_bytes` of working sets by circuit, where they are not what the circuit says."""
+        """`measured_bytes` of working sets by circuit, where they are not what the circuit says.
+
+        `curve`: what is resident after each event is put at its end.
+        """
         self._measured_bytes = measured_bytes or {}
         self.peak_bytes = float(model.base)
-        self._machine, self._model = machine, model
+        self._machine, self._model, self._curve = machine, model, curve
         self._jobs: dict[str, Job] = {}
         self._entries: dict[str, int] = {}
         self._held: dict[PartitionId, _Held] = {}
@@ -90,6 +97,8 @@ class ResidentMemory:
         for decision in decisions:
             self._decided(decision)
         self._note_peak()
+        if self._curve is not None:
+            self._curve.append(round(self.resident_bytes()))
 
     def _note_peak(self) -> None:
         resident_bytes = self._level_bytes + self._bytes_per_s * self._machine.synthesized_s

@@ -20,6 +20,7 @@ class Recordable(Protocol):
     """A simulated run with its log: sim.SimulatedRun, and sim.HostRun, are some.
 
     `settings`: what it was simulated under, as JSON values. `proof_count`: None for as many as were begun.
+    `resident_bytes` after each entry of the log; empty where nobody followed it.
     """
 
     @property
@@ -30,6 +31,8 @@ class Recordable(Protocol):
     def settings(self) -> Mapping[str, Any]: ...
     @property
     def log(self) -> Sequence[LogEntry]: ...
+    @property
+    def resident_bytes(self) -> Sequence[int]: ...
     @property
     def wait_causes(self) -> Mapping[PartitionId, str]: ...
     @property
@@ -65,7 +68,7 @@ def rows_of(
     many: list[tuple[type[Record], Iterator[Values]]] = [
         (Stage, _stages(rows.lives, run.stage_causes)),
         (PolicyEvent, _policy_events(row.id, run.log)),
-        (MemorySample, _samples(row.id, run.log)),
+        (MemorySample, _samples(row.id, run.log, run.resident_bytes)),
     ]
     return [machine, settings, row, *rows.proofs.values(), *[life.row for life in lives]], many
 
@@ -97,12 +100,14 @@ def _policy_events(run_id: str, log: Iterable[LogEntry]) -> Iterator[Values]:
         }
 
 
-def _samples(run_id: str, log: Iterable[LogEntry]) -> Iterator[Values]:
-    for sequence, entry in enumerate(log):
+def _samples(run_id: str, log: Sequence[LogEntry], resident_bytes: Sequence[int]) -> Iterator[Values]:
+    resident: Sequence[int | None] = resident_bytes or [None] * len(log)
+    for sequence, (entry, rss_bytes) in enumerate(zip(log, resident, strict=True)):
         yield {
             "run_id": run_id,
             "sequence": sequence,
             "at_s": entry.at_s,
+            "rss_bytes": rss_bytes,
             "reserved_bytes": entry.reserved_bytes,
         }
 

@@ -42,6 +42,11 @@ class SimulatedRun:
         return self.batch.count
 
     @property
+    def resident_bytes(self) -> tuple[int, ...]:
+        """Nobody follows it here."""
+        return ()
+
+    @property
     def settings(self) -> dict[str, Any]:
         """As JSON values."""
         batch = self.batch

@@ -1,7 +1,9 @@
 """A workload on modelled hosts, played once by a seed: the real policy on each host, and what comes of it."""
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from simpy import Environment
@@ -38,7 +40,10 @@ DAY_S = 86_400.0
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is asked. `cost` of the machine, in any currency; `settings`: what sets it apart from others."""
+    """What is asked. `cost` of the machine, in any currency; `settings`: what sets it apart from others.
+
+    `most_late_share`: of the deadlines of a circuit; as soon as more are missed, the run is given up.
+    """
 
     workload: Workload
     hosts: tuple[ModelledHost, ...]
@@ -46,6 +51,7 @@ class Scenario:
     faults: Faults = NO_FAULTS
     cost: float | None = None
     settings: Mapping[str, Any] | None = None
+    most_late_share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ class HostRun:
     profile: MachineProfile
     settings: Mapping[str, Any]
     log: tuple[LogEntry, ...]
+    resident_bytes: tuple[int, ...]
     wait_causes: Mapping[PartitionId, str]
     stage_causes: Mapping[PartitionId, Causes]
     peak_reserved_bytes: int
@@ -99,6 +106,7 @@ class _Play:
         self._finished = self._env.event()
         self._outcomes = Outcomes()
         self._left = 0
+        self._most_missed: dict[str, float] = {}  # by circuit, where a run may be given up
         workload = scenario.workload
         self._duration_s = workload.duration_s if isinstance(workload, OpenLoop) else float("inf")
         self._backlog = Backlog(workload.duration_s) if isinstance(workload, OpenLoop) else None
@@ -154,6 +162,10 @@ class _Play:
         if not requests:
             raise SimError(f"nothing arrives in {workload.duration_s:.0f} s; give a longer duration")
         self._left = len(requests)
+        if self._scenario.most_late_share < 1:
+            due = Counter(each.circuit.name for _, each in requests if each.due_s is not None)
+            share = self._scenario.most_late_share
+            self._most_missed = {name: count * share for name, count in due.items()}
         self._env.process(self._arrivals(requests))
 
     def _arrivals(self, requests: list[tuple[float, Request]]) -> Generator[Signal, Any, None]:
@@ -178,7 +190,9 @@ class _Play:
         self._progress.ended_count += 1
         self._progress.at_s = self._env.now
         self._left -= 1
-        if not self._left:
+        name = ticket.request.circuit.name
+        hopeless = self._outcomes.missed.get(name, 0) > self._most_missed.get(name, inf)
+        if (hopeless or not self._left) and not self._finished.triggered:
             self._finished.succeed()
 
     def _answers(self) -> Answers:
@@ -230,6 +244,7 @@ class _Play:
             host.modelled.profile,
             {**settings, **(scenario.settings or {})},
             tuple(log.entries),
+            tuple(log.resident_bytes),
             log.wait_causes,
             dict(log.stage_causes.by_partition),
             life.peak_reserved_bytes,

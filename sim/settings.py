@@ -1,4 +1,4 @@
-"""What can be varied, as KEY=VALUE: settings, parts of a machine, the workload, faults, the policy."""
+"""What can be varied, as KEY=VALUE: settings, parts of a machine and prices, workload, faults, policy."""
 
 import re
 import tomllib
@@ -10,11 +10,12 @@ from config import ConfigError, format_size, nearest, parse_size
 from config.model import Config
 from sim.errors import SimError
 from sim.faults import Faults
-from sim.hardware import Host
+from sim.hardware import Host, Prices
 from sim.kinds import fixed_at_once
 
 Setting = tuple[str, str]
 MOST_VALUES = 1_000
+PARTS = ("policy", "machine", "workload", "faults", "prices")
 CONFIG_KEYS = (
     "memory.total_budget",
     "memory.safety_margin",
@@ -43,7 +44,8 @@ def known_keys() -> list[str]:
     machine = [f"machine.{name}" for name in Host.model_fields if name not in FIXED]
     faults = [f"faults.{name}" for name in Faults.model_fields]
     workload = [f"workload.{name}" for name in WORKLOAD_KEYS]
-    return ["policy", "machine.hosts", *machine, *CONFIG_KEYS, *workload, *faults]
+    prices = [f"prices.{name}" for name in Prices.model_fields if name != "currency"]
+    return ["policy", "machine.hosts", *machine, *CONFIG_KEYS, *workload, *faults, *prices]
 
 
 def read_setting(text: str) -> Setting:
@@ -142,11 +144,11 @@ def toml_value(text: str) -> Any:
 
 
 def sections(settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """The settings by what they are of: "policy", "machine", "workload", "faults" or "config"."""
+    """The settings by what they are of: "config", or one of PARTS."""
     found: dict[str, dict[str, str]] = {}
     for key, value in settings.items():
         section, _, rest = key.partition(".")
-        if section in ("policy", "machine", "workload", "faults"):
+        if section in PARTS:
             found.setdefault(section, {})[rest] = value
         else:
             found.setdefault("config", {})[key] = value

@@ -67,6 +67,7 @@ def _values(found: Plan) -> dict[str, object]:
         "why_not_next": found.why_not,
         "binding": None if found.binding is None else found.binding[0],
         "at_value": None if found.found is None else found.found.values(),
+        "duration": found.shortened,
         "next_step": None if found.next_step is None else dict(found.next_step.settings),
         "steps": [
             {"settings": dict(each.settings), "gain": each.gain, "sure": each.sure, "cost": each.summary.cost}
@@ -90,6 +91,11 @@ def _sentences(found: Plan) -> list[str]:
     from cli.sim.words import worded
 
     what = "most" if not found.axis.rising else "least"
+    if found.shortened is not None:
+        say(
+            f"each run is of {found.shortened}, in which enough arrives at the most load; "
+            "--set workload.duration=… simulates as much as you say"
+        )
     if found.least is None:
         return [f"no {found.axis.name} does: {found.axis.key}={found.below} has {found.why_not}"]
     lines = [f"the {what} {found.axis.name} that does: {found.axis.key}={found.least}"]
@@ -113,15 +119,17 @@ def _next_step(found: Plan) -> list[str]:
 
 
 def _steps_table(found: Plan) -> object:
+    from cli.sim.tables import bound_by
     from cli.sim.words import ABSENT, number
     from cli.table import table
 
     assert found.found is not None, "steps are taken from what was found"
     right = ("gain", "cost more")
-    made = table("one step more", *right, "", right=right)
+    made = table("one step more", *right, "", "then bound by", right=right)
     for each in found.steps:
         change = " ".join(f"{key}={value}" for key, value in each.settings.items())
         cost, before = each.summary.cost, found.found.cost
         more = ABSENT if cost is None or before is None else number(cost - before)
-        made.add_row(change, f"{each.gain:+.1%}", more, "sure" if each.sure else "within the error")
+        sure = "sure" if each.sure else "within the error"
+        made.add_row(change, f"{each.gain:+.1%}", more, sure, bound_by(each.summary))
     return made

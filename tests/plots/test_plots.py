@@ -68,7 +68,7 @@ def test_memory_has_the_axes_and_lines_of_its_rows() -> None:
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert list(lines["reserved"].get_xdata()) == [0, 50, 100]
     assert list(lines["reserved"].get_ydata()) == [2, 6, 0]
-    assert list(lines["measured"].get_ydata()) == [1, 4, 1]
+    assert list(lines["resident"].get_ydata()) == [1, 4, 1]
     assert list(lines["budget"].get_ydata()) == [8, 8]
 
 

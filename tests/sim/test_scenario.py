@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from db import memory_samples, open_history
 from policy import Admit, Circuit, Entry, Priority
-from sim import Batch, ModelledHost, SimError, simulate
+from sim import Batch, ModelledHost, SimError, record, simulate
 from sim.arrivals import Arrivals, Periodic, Poisson, Trace
 from sim.circuits import SimCircuit
 from sim.scenario import Scenario, play
@@ -159,3 +162,16 @@ def test_waiting_times_grow_as_queueing_theory_says() -> None:
 def test_nothing_that_arrives_is_refused() -> None:
     with pytest.raises(SimError, match="nothing arrives in 10 s"):
         play(opened(Trace((20.0,)), 10.0, host()), seed=0)
+
+
+def test_what_is_resident_is_told_beside_what_is_reserved(tmp_path: Path) -> None:
+    one = host(room_for=2, memory={"prove_scratch_share": 1.0, "base": 3})
+    played = play(closed(6, 6, one), seed=0, with_log=True)
+    (run,) = played.runs
+    assert len(run.resident_bytes) == len(run.log)
+    assert max(run.resident_bytes) == played.answers.figures["peak_resident_bytes"] == 183
+    with open_history(tmp_path / "history.db") as history:
+        with history.writer() as writer:
+            run_id = record(run, writer, name="what if", code_version="test")
+        samples = memory_samples(history, run_id)
+    assert [sample.rss_bytes for sample in samples] == list(run.resident_bytes)

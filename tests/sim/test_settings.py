@@ -71,6 +71,8 @@ def test_every_known_key_is_taken_by_the_question_that_it_suits() -> None:
         "faults.retries": "3", "faults.device_loss": "1h", "faults.device_repair": "1m",
         "faults.process_death": "1h", "faults.restart": "2m", "faults.slow_disk": "1h",
         "faults.slow_disk_for": "1m", "faults.slow_disk_factor": "2.0",
+        "prices.host": "100.5", "prices.core": "2", "prices.memory_gib": "3", "prices.disk": "5",
+        "prices.gpu": "7",
     }  # fmt: skip
     assert set(values) == set(known_keys())
     batch = question(closed(), synthesis_slowdown=0.1)
@@ -81,8 +83,9 @@ def test_every_known_key_is_taken_by_the_question_that_it_suits() -> None:
         read_setting(f"{key}={value}")
         changed = asked.scenario({key: value})
         assert changed.settings == {key: value}
-        assert (changed.hosts, changed.workload, changed.policy, changed.faults) != (
-            asked.scenario().hosts, asked.scenario().workload, asked.policy, asked.table.faults
+        assert (changed.hosts, changed.workload, changed.policy, changed.faults, changed.cost) != (
+            asked.scenario().hosts, asked.scenario().workload, asked.policy, asked.table.faults,
+                asked.scenario().cost,
         ), key  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ import pytest
 from config import load_config
 from sim import Progress, SimError
 from sim.compare import differences, fixed_against_budget
-from sim.plan import Goal, axis_of, plan, read_goal, read_share
+from sim.goals import Goal, hopeless, read_goal, read_share
+from sim.load import most_load, short_enough
+from sim.plan import axis_of, plan
 from sim.pool import Case, Pool, pool
 from sim.summary import Summary, summarize
 from sim.sweep import keeps_up, pareto_front, winner
@@ -203,6 +206,33 @@ def test_the_most_load_is_found(here: Pool) -> None:
     assert found.least is not None
     assert 7.0 < float(found.least) < 12.0
     assert found.why_not == "overloaded"
+
+
+def test_a_long_workload_is_shortened_where_the_most_load_is_looked_for(here: Pool) -> None:
+    asked = question(opened(4 * 86_400.0, poisson=1 / 40))
+    room = {"machine.memory": "6GiB"}
+    assert 7.0 < most_load(asked, room, 0, here) < 12.0
+    assert short_enough(asked, room, 0, most=10.0) == "1d"
+    assert short_enough(asked, room, 0, most=4.0) == "3d"
+    assert short_enough(asked, room, 0, most=0.5) is None
+
+
+def test_a_run_is_given_up_once_too_many_deadlines_are_missed(here: Pool) -> None:
+    scenario = question(opened(3000.0, every=300.0, deadline=1.0)).scenario()
+    for share, ended in ((1.0, 10), (0.45, 5), (0.0, 1)):
+        (answers,) = here.play([Case(replace(scenario, most_late_share=share), 0)])
+        assert answers.figures["proofs"] == ended
+        assert hopeless([answers], 1, share) is (share < 1)
+    in_time = question(opened(3000.0, every=300.0, deadline=100.0)).scenario()
+    (answers,) = here.play([Case(in_time, 0)])
+    assert not hopeless([answers], 3, 0.0)
+
+
+def test_a_price_can_be_set() -> None:
+    asked = question(closed())
+    before, after = asked.scenario().cost, asked.scenario({"prices.gpu": "75", "machine.gpus": "2"}).cost
+    assert before is not None
+    assert after == pytest.approx(before - 50 + 2 * 75)
 
 
 def test_where_nothing_does_the_plan_says_why(here: Pool) -> None:

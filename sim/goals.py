@@ -1,0 +1,108 @@
+"""What a machine that is looked for has to do, and what of it is not met."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from config import ConfigError, parse_duration, parse_size
+from sim.answers import Answers
+from sim.errors import SimError
+from sim.summary import Summary
+from sim.sweep import MISSED, keeps_up
+
+TOO_MUCH = "more memory reserved than the budget, or resident than there is"
+_GOAL = re.compile(r"\s*([a-z0-9_]+(?:\[[^\]]+\])?)\s*(<=|>=)\s*(\S+)\s*")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound on a figure, for every seed's mean; such as latency_p99_s[porep-32g] <= 7200."""
+
+    figure: str
+    at_most: bool
+    bound: float
+
+    def holds(self, summary: Summary) -> bool:
+        """A figure that is not told, as of an overloaded machine, meets no bound."""
+        found = summary.figures.get(self.figure)
+        if found is None:
+            return False
+        return found.mean <= self.bound if self.at_most else found.mean >= self.bound
+
+    def __str__(self) -> str:
+        return f"{self.figure} {'<=' if self.at_most else '>='} {self.bound:g}"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Goals, and the share of each circuit's deadlines that may be missed."""
+
+    goals: tuple[Goal, ...]
+    late_share: float
+
+
+def read_goal(text: str) -> Goal:
+    """FIGURE<=VALUE or FIGURE>=VALUE; durations, sizes and percentages may have their units."""
+    found = _GOAL.fullmatch(text)
+    if found is None:
+        raise SimError(f"--goal {text!r}: expected such as latency_p99_s[porep-32g]<=2h or proofs_an_hour>=2")
+    figure, sign, value = found.groups()
+    return Goal(figure, sign == "<=", _bound(text, figure, value))
+
+
+def read_share(text: str) -> float:
+    """A share such as "1%" or "0.01"."""
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise SimError(f"--late {text}: expected a share of the deadlines such as 1%")
+    return share
+
+
+def _bound(text: str, figure: str, value: str) -> float:
+    name = figure.partition("[")[0]
+    try:
+        if name.endswith("_s"):
+            return parse_duration(value)
+        if name.endswith("_bytes"):
+            return float(parse_size(value))
+        return float(value.removesuffix("%")) / 100 if value.endswith("%") else float(value)
+    except (ConfigError, ValueError) as error:
+        raise SimError(f"--goal {text!r}: {error}") from error
+
+
+def hopeless(answers: Sequence[Answers], seeds: int, late_share: float) -> bool:
+    """Whether no answers by the rest of the `seeds` can make the mean of all good enough."""
+    missed: dict[str, float] = defaultdict(float)
+    for each in answers:
+        for name, share in each.figures.items():
+            if name.startswith(MISSED):
+                missed[name] += share
+    return (
+        any(total > seeds * late_share for total in missed.values())
+        or any(each.over_budget for each in answers)
+        or any(each.figures["proofs_failed"] + each.figures["proofs_unfinished"] for each in answers)
+        or 2 * sum(each.verdict == "overloaded" for each in answers) >= seeds
+    )
+
+
+def why_not(summary: Summary, bounds: Bounds) -> str:
+    """What is not met, with its figure; "" if all is."""
+    if summary.verdict == "overloaded":
+        return "overloaded"
+    if summary.over_budget:
+        return TOO_MUCH
+    for name, interval in summary.figures.items():
+        if name.startswith(MISSED) and interval.mean > bounds.late_share:
+            circuit = name.partition("[")[2].rstrip("]")
+            return f"{interval.mean:.2%} of the deadlines of {circuit} missed"
+    if not keeps_up(summary, bounds.late_share):
+        return "some proofs fail"
+    missed = next((goal for goal in bounds.goals if not goal.holds(summary)), None)
+    if missed is None:
+        return ""
+    found = summary.figures.get(missed.figure)
+    return f"{missed} does not hold: {'not told' if found is None else f'{found.mean:.4g}'}"
