@@ -65,6 +65,9 @@ class Book:
 
         Raises Refused, Conflict, QueueFull and Unavailable; then nothing is kept.
         """
+        self._check_room(ask)
+        self._check_circuit(ask)
+        suffix = "" if data is None else await self._suffix(ask, data)
         if known := self._by_request.get(ask.request_id) if ask.request_id else None:
             if known.ask.digest != ask.digest:
                 raise Conflict(
@@ -74,13 +77,19 @@ class Book:
             if keeping := self._keeping.get(known.id):
                 await asyncio.shield(keeping)
             return known, True
-        job = self._new(ask, data)
+        self._check_room(ask)  # nobody came between this and `_enter`
+        job = Job(ask, None)
+        if data is not None:
+            job.input_path = self._folder / (job.id + suffix)
         self._enter(job)
         keeping = self._keeping[job.id] = asyncio.create_task(self._keep(job, data))
         await asyncio.shield(keeping)
         return job, False
 
-    def _new(self, ask: Ask, data: bytes | None) -> Job:
+    def _check_room(self, ask: Ask) -> None:
+        """Raise where no new job is taken; one that is known already needs no room."""
+        if ask.request_id and ask.request_id in self._by_request:
+            return
         if self.draining:
             raise Unavailable("the daemon takes no more jobs, it ends; try again once it has started anew")
         if len(self._open) >= self.queue_limit:
@@ -90,12 +99,17 @@ class Book:
                 f"try again in {wait_s:.1f} s",
                 wait_s,
             )
+
+    def _check_circuit(self, ask: Ask) -> None:
         circuit = self._circuits.find(ask.circuit)
         self._circuits.check(ask.circuit, ask.partitions or circuit.partitions)
-        job = Job(ask, None)
-        if data is not None:
-            job.input_path = self._folder / (job.id + inputs.suffix_of(data, circuit))
-        return job
+
+    async def _suffix(self, ask: Ask, data: bytes) -> str:
+        """Of the file that the input becomes. Large ones are looked at beside the event loop."""
+        circuit = self._circuits.find(ask.circuit)
+        if len(data) <= inputs.SMALL_BYTES:
+            return inputs.suffix_of(data, circuit)
+        return await asyncio.to_thread(inputs.suffix_of, data, circuit)
 
     async def _keep(self, job: Job, data: bytes | None) -> None:
         """Write the job down, then run it; one that cannot be written is none."""
@@ -111,7 +125,8 @@ class Book:
             raise
         finally:
             del self._keeping[job.id]
-        self._start(job)
+        if not self.draining:  # else the next process runs it
+            self._start(job)
 
     def resume(self, jobs: Iterable[Job]) -> None:
         """Take jobs over that an earlier process accepted."""
@@ -273,6 +288,8 @@ class Book:
         return End("done", files=result.contents, timings=timings_of(job))
 
     async def _finish(self, job: Job, end: End) -> None:
+        if job.input_path is not None:  # which says nothing to a client
+            end = replace(end, error=end.error.replace(str(job.input_path), "the input"))
         job.end, job.state = end, end.state
         try:
             await self._store.end(job)

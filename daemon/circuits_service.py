@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +12,7 @@ from daemon.book import Book, refuse_name
 from daemon.circuits import Circuits
 from daemon.errors import Refused
 from daemon.events import follow
-from daemon.jobs import Ask, Job, digest_of
+from daemon.jobs import Ask, Job, with_digest
 from daemon.messages import STATES, as_result
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
 from daemon.proto.cuzk_py.v1.circuits_pb2_grpc import CircuitsServicer
@@ -141,7 +140,7 @@ class CircuitsService(CircuitsServicer):
         )
         source = request.WhichOneof("source")
         data: bytes | None = None if source is None else getattr(request, source)
-        return await self._book.submit(replace(ask, digest=digest_of(ask, data)), data)
+        return await self._book.submit(await with_digest(ask, data), data)
 
     async def _awaited(self, job: Job, timeout_s: float | None) -> pb.JobResult:
         if not await self._book.wait(job, timeout_s):

@@ -11,6 +11,7 @@ from engine import CircuitSpec
 
 WITNESS, SIGNALS = ".wtns", ".json"
 MAGIC = b"wtns"
+SMALL_BYTES = 1 << 16  # which takes less than a millisecond to look at
 SIGNAL = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.\[\]]{0,199}")
 """A name, which messages may repeat, and logs: values never are."""
 

@@ -2,11 +2,12 @@
 
 import asyncio
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from daemon.inputs import SMALL_BYTES
 from db import new_id
 from engine.ends import ActiveProof
 from engine.proofs import Stage
@@ -39,6 +40,13 @@ class Ask:
     def title(self) -> str:
         """What people know it by."""
         return self.name or self.circuit
+
+
+async def with_digest(ask: Ask, data: bytes | None) -> Ask:
+    """The same with its digest; that of a large input is made beside the event loop."""
+    if data is None or len(data) <= SMALL_BYTES:
+        return replace(ask, digest=digest_of(ask, data))
+    return replace(ask, digest=await asyncio.to_thread(digest_of, ask, data))
 
 
 def digest_of(ask: Ask, data: bytes | None) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from dataclasses import replace
 from typing import Any
 
 from config import Config
@@ -13,7 +12,7 @@ from daemon import kinds
 from daemon.answers import answered
 from daemon.book import Book, refuse_name
 from daemon.circuits import Circuits
-from daemon.jobs import Ask, Job, digest_of
+from daemon.jobs import Ask, Job, with_digest
 from daemon.metrics import metrics_text
 from daemon.proto.cuzk.v1 import proving_pb2 as pb
 from daemon.proto.cuzk.v1.proving_pb2_grpc import ProvingEngineServicer
@@ -82,7 +81,7 @@ class PublicService(ProvingEngineServicer):
             return pb.PreloadSrsResponse(already_loaded=True)
         started_s = time.monotonic()
         ask = Ask(name, kind=name, name=f"{name} (preload)", until="load")
-        job, _ = await self._book.submit(replace(ask, digest=digest_of(ask, None)), None)
+        job, _ = await self._book.submit(await with_digest(ask, None), None)
         await self._book.wait_for_end(job)
         return pb.PreloadSrsResponse(load_time_ms=round(1000 * (time.monotonic() - started_s)))
 
@@ -105,7 +104,7 @@ class PublicService(ProvingEngineServicer):
             name=f"{name} {request.request_id}".strip(),
             priority=PRIORITIES.get(request.priority),
         )
-        job, _ = await self._book.submit(replace(ask, digest=digest_of(ask, data)), data)
+        job, _ = await self._book.submit(await with_digest(ask, data), data)
         return job
 
     async def _awaited(self, job: Job, timeout_s: float | None) -> pb.AwaitProofResponse:

@@ -84,11 +84,11 @@ def test_refusals_are_one_line_with_what_to_do(daemon: Daemon) -> None:
 
 def test_a_wrong_input_fails_its_job_alone_and_says_why(daemon: Daemon) -> None:
     async def ask(client: Client) -> pb.JobResult:
-        return await client.prove("multiplier", inputs=b'{"a": "1"}')
+        return await client.prove("multiplier", inputs=b'{"a": "1", "b": "x"}')
 
     result = daemon.ask(ask)
     assert result.state == pb.FAILED
-    assert "b" in result.error
+    assert result.error.startswith("multiplier: the input: input 'b' has a value that is no integer")
     assert "\n" not in result.error
 
 

@@ -124,3 +124,15 @@ class Processes(RuleBasedStateMachine):
 
 TestProcesses = Processes.TestCase
 TestProcesses.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
+
+
+def test_a_budget_that_changes_counts_from_then_on() -> None:
+    book = Book()
+    book.open("a", Account(1, 0.0, "a", 10))
+    book.resize("a", 6)
+    assert (book.take("a", 10), book.total_bytes) == (6, 6)
+    book.open("b", Account(2, 0.0, "b", 8))
+    book.resize("a", 4)
+    assert (book.accounts["a"].share_bytes, book.total_bytes) == (6, 8)  # it has yet to give back
+    book.resize("a", 20)
+    assert (book.take("a", 20), book.total_bytes) == (20, 20)
