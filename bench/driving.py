@@ -6,25 +6,24 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from bench.asked import Asked
 from bench.checks import Checked, check
 from bench.diagnosis import diagnosis
 from bench.errors import BenchError
+from bench.finishing import Finished, compared, conclude, finished_run
 from bench.jobs import Clock, Jobs
 from bench.measured import MeasuredRun, measured_run
 from bench.monitor import Target, by_address
-from bench.outcome import Outcome, Summary, summary
+from bench.outcome import Outcome
 from bench.record import Record
-from bench.trend import growth
 from bench.watching import Watching
 from bench.works import Work
 from config import Config
 from daemon.client import Client, connect
-from db import Change, History, HistoryError, compare_runs, find_run, open_history
-from plots import Bar, PageTable
+from db import History, find_run, open_history
+from plots import Bar
 
 RESOURCES = {"load": "disk", "synthesize": "synthesis", "prove": "prove", "verify": "verify"}
 
@@ -50,19 +49,6 @@ class Session:
     silence_s: float = 30.0
     interval_s: float = 1.0
     vs: str = ""
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A run that is over. `changes`: against the run that it was compared with."""
-
-    run_id: str
-    folder: Path
-    summary: Summary
-    outcomes: tuple[Outcome, ...]
-    rss_growth: float | None
-    changes: tuple[Change, ...] = ()
-    compared_with: str = ""
 
 
 async def drive(
@@ -130,10 +116,10 @@ async def _run(
             finally:
                 run.stack.close()  # the last sample, while it can be recorded
         writer.flush()
-        finished = _finished(run, watching, wanted)
+        finished = finished_run(run, watching)
         if not before:
             return finished
-        return _compared(finished, history, before, run)
+        return compared(finished, history, before, run)
 
 
 async def _watched(
@@ -168,7 +154,7 @@ async def _watched(
         beside.cancel()
         await asyncio.wait([beside])
         session.show_progress("")
-        _conclude(run, watching)
+        conclude(run, watching)
 
 
 def _note(run: MeasuredRun, record: Record, watching: Watching, outcome: Outcome) -> None:
@@ -181,61 +167,6 @@ def _note(run: MeasuredRun, record: Record, watching: Watching, outcome: Outcome
     ]
     why = f": {outcome.error}" if outcome.error else ""
     run.folder.note(f"{outcome.name} {outcome.state} after {outcome.seconds:.3f} s{why}")
-
-
-def _conclude(run: MeasuredRun, watching: Watching) -> None:
-    """What there is goes into results and report."""
-    found = summary(watching.outcomes, watching.wanted or len(watching.outcomes))
-    run.results |= {
-        "proofs_asked": found.asked,
-        "proofs_succeeded": found.succeeded,
-        "proofs_failed": found.failed,
-        "proofs_cancelled": found.cancelled,
-        "seconds": found.seconds,
-        "proofs_a_second": found.rate,
-        "latency": None if found.latency is None else vars(found.latency),
-        "stages": {stage: vars(each) for stage, each in found.stages.items()},
-        "rss_growth": _rss_growth(run),
-        "asked_why": watching.asked_why,
-        "proofs": [each.as_dict() for each in watching.outcomes],
-    }
-    run.facts += found.lines()
-
-
-def _finished(run: MeasuredRun, watching: Watching, wanted: int | None) -> Finished:
-    found = summary(watching.outcomes, wanted or len(watching.outcomes))
-    return Finished(run.folder.run_id, run.folder.path, found, tuple(watching.outcomes), _rss_growth(run))
-
-
-def _rss_growth(run: MeasuredRun) -> float | None:
-    return growth([each.at_s for each, _ in run.samples], [each.rss_bytes for each, _ in run.samples])
-
-
-def _compared(finished: Finished, history: History, before: str, run: MeasuredRun) -> Finished:
-    try:
-        changes = compare_runs(history, before, finished.run_id)
-    except HistoryError as error:
-        run.say(f"not compared: {error}")
-        return finished
-    rows = tuple(
-        (
-            each.stage,
-            f"{each.before_s:.3f} s",
-            f"{each.after_s:.3f} s",
-            f"{100 * each.change:+.1f} %",
-            f"{100 * each.low:+.1f} to {100 * each.high:+.1f} %",
-            each.verdict,
-        )
-        for each in changes
-        if each.before_count and each.after_count
-    )
-    columns = ("stage", "before", "after", "change", "interval", "verdict")
-    run.tables.append(PageTable(f"Against run {before}", columns, rows))
-    run.results["vs"] = {"run_id": before, "changes": [vars(each) for each in changes]}
-    return Finished(
-        finished.run_id, finished.folder, finished.summary, finished.outcomes, finished.rss_growth,
-        tuple(changes), before,
-    )  # fmt: skip
 
 
 @contextmanager

@@ -13,10 +13,10 @@ from cli.bench.daemon_options import (
     Where,
     as_public_program,
     daemon_options,
-    driven,
     public_of,
     was_left_out,
 )
+from cli.bench.driven import driven
 from cli.options import batch_options, program, real_batch_options, say
 
 if TYPE_CHECKING:

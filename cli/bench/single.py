@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from cli.bench.daemon_options import Where, driven, public_of, public_options, run_options
+from cli.bench.daemon_options import Where, public_of, public_options, run_options
+from cli.bench.driven import driven
 
 
 @click.command(short_help="Have a daemon prove once.")

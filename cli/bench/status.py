@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.bench.daemon_options import Where, address_options, run_async
+from cli.bench.daemon_options import Where, address_options
+from cli.bench.driven import run_async
 from cli.options import json_option
 
 if TYPE_CHECKING:

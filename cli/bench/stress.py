@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from cli.bench.daemon_options import Duration, Where, driven, run_options
+from cli.bench.daemon_options import Duration, Where, run_options
+from cli.bench.driven import driven
 from config.bounds import MOST
 
 UNITS_S = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}

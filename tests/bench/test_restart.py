@@ -13,7 +13,8 @@ from pathlib import Path
 
 import examples
 from bench.asked import PublicOptions, asked
-from bench.driving import Finished, Session, drive
+from bench.driving import Session, drive
+from bench.finishing import Finished
 from bench.works import one_after_another
 from config import load_config
 from tests.bench.public_only import public_only
