@@ -30,6 +30,12 @@ class StageModel(_Model):
     seconds: Seconds = 0.0
     seconds_per_constraint: Seconds = 0.0
 
+    @model_validator(mode="after")
+    def _has_a_duration(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("found no duration, expected seconds, seconds_per_constraint, or both")
+        return self
+
     def scaled(self, factor: float) -> "StageModel":
         """The model of times that are `factor` times as long."""
         return StageModel(

@@ -37,7 +37,9 @@ def test_the_bundled_profile_knows_every_stage() -> None:
 )
 def test_a_bad_profile_is_refused_by_its_line(tmp_path: Path, change: str, message: str) -> None:
     path = tmp_path / "machine.toml"
-    path.write_text(f'name = "m"\n{change}\n[synthesize]\n[prove]\n[verify]\n')
+    path.write_text(
+        f'name = "m"\n{change}\n[synthesize]\nseconds = 1\n[prove]\nseconds = 1\n[verify]\nseconds = 1\n'
+    )
     with pytest.raises(SimError) as error:
         load_profile(path)
     assert str(path) in str(error.value)
@@ -83,3 +85,11 @@ def test_what_was_loaded_before_is_mapped() -> None:
     assert durations.load_s(entry, CIRCUIT, 1) == pytest.approx(0.5 + 0.8)
     assert durations.load_s(entry, CIRCUIT, 2) == pytest.approx(0.5 + 0.08)
     assert durations.load_s(CIRCUIT.entries[1], CIRCUIT, 3) == pytest.approx(0.5 + 0.2)
+
+
+def test_a_stage_without_a_duration_is_not_taken_for_one_that_takes_no_time(tmp_path: Path) -> None:
+    path = tmp_path / "lacking.toml"
+    text = "[load]\nbytes_per_s = 1.0\n[synthesize]\nseconds = 0.0\n[prove]\n[verify]\nseconds = 1\n"
+    path.write_text('name = "lacking"\n' + text)
+    with pytest.raises(SimError, match=r"prove: found no duration.*cuzk sim calibrate"):
+        load_profile(path)
