@@ -34,6 +34,14 @@ def is_alive(pid: int, start: str) -> bool:
     return False
 
 
+def is_suspended(pid: int) -> bool:
+    """Whether the process was stopped, by Ctrl-Z or a debugger say, and does nothing until it goes on."""
+    try:
+        return psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
+    except psutil.Error:  # it has ended, or is another user's
+        return False
+
+
 @cache
 def _boot_id() -> str:
     try:

@@ -63,6 +63,12 @@ class Book:
             self.close(key)
         return list(gone.values())
 
+    def pass_over(self, is_suspended: Callable[[Account], bool]) -> None:
+        """Let those wait no longer who could not take what is kept for them; they ask again later."""
+        for key, account in self.accounts.items():
+            if account.ticket is not None and is_suspended(account):
+                self.withdraw(key)
+
     def ask(self, key: str, least_bytes: int, most_bytes: int) -> int:
         """A share between the two, as large as can be; else the old one, and a ticket. Returns the share."""
         account = self.accounts[key]

@@ -1,7 +1,7 @@
 """The memory budget that the processes of a machine share, kept in a file.
 
 The file is replaced as a whole and only under a lock beside it, so a process may be killed at any moment.
-Whoever changes it strikes out processes that are gone.
+Whoever changes it strikes out processes that are gone, and lets nobody wait for one that is suspended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psutil
 
-from engine.alive import is_alive, started
+from engine.alive import is_alive, is_suspended, started
 from engine.book import Account, Book
 from engine.errors import EngineError
 
@@ -60,6 +60,11 @@ class Ledger:
     def share_bytes(self) -> int:
         """What this process holds."""
         return self._account.share_bytes
+
+    @property
+    def ticket(self) -> int | None:
+        """Whether this process waits, and after whom."""
+        return self._account.ticket
 
     def check(self) -> None:
         """See that the file can be used, without entering this process."""
@@ -107,6 +112,7 @@ class Ledger:
             book = _read(self.path)
             before = asdict(book)
             book.drop(is_gone)
+            book.pass_over(lambda account: is_suspended(account.pid))
             if self._key not in book.accounts:  # the first time, or the file was deleted
                 book.open(self._key, replace(self._account))
             result = change(book)

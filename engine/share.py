@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable
 
 from config import format_size
@@ -17,6 +18,8 @@ ASK_EVERY_S = 0.25
 LOOK_EVERY_S = 1.0
 # Idle entries go to a process that has waited so long: keeping them would save it a load, not the other.
 YIELD_AFTER_S = 1.0
+# What is in use is let go in the end, too, after a turn: long enough that loading it again costs a tenth.
+TURN_S, TURN_S_PER_GIB = 10.0, 10.0
 
 
 class Share:
@@ -66,6 +69,9 @@ class Share:
     def settle(self) -> None:
         """No event is pending: ask for what would let work start, give back what is not needed."""
         wanted = self._policy.wanted_share(self._now_s())
+        if wanted is not None and (due_bytes := self._due_bytes()):
+            self._give_way(wanted, due_bytes)
+            return
         if wanted is not None:
             self._ask(wanted)
         elif self._waits:
@@ -83,6 +89,23 @@ class Share:
         self._note_waiting(waits, least_bytes)
         self._tell(self.share_bytes if waits else self._ledger.share_bytes)
 
+    def _due_bytes(self) -> int:
+        """What those lack who asked before this process and have waited for its whole turn."""
+        share_bytes, ticket = self._ledger.share_bytes, self._ledger.ticket
+        if not share_bytes:
+            return 0
+        turn_s = max(TURN_S, TURN_S_PER_GIB * share_bytes / (1 << 30))
+        before = (each for each in self._waiting_for(turn_s) if ticket is None or (each.ticket or 0) < ticket)
+        return sum(each.lacking_bytes for each in before)
+
+    def _give_way(self, wanted: WantedShare, due_bytes: int) -> None:
+        """Let nothing start in what others are due, though it is this process's, and give back what ends."""
+        self._note_waiting(True, wanted.least_bytes)
+        reserved_bytes = self._policy.reserved_bytes
+        self._tell(max(0, reserved_bytes - due_bytes))
+        if self._ledger.share_bytes > reserved_bytes:
+            self._try(lambda: self._ledger.give_back(reserved_bytes))
+
     @property
     def share_bytes(self) -> int:
         """What the policy was told that it may use."""
@@ -92,8 +115,8 @@ class Share:
         """Who holds the memory that this process waits for; empty where it does not wait."""
         if not self._waits:
             return ""
-        holders = [each for each in self._others if each.share_bytes or each.ticket is not None]
-        return "; ".join(map(_described, holders)) or "nobody holds it any more"
+        involved = [each for each in self._others if each.share_bytes or each.ticket is not None]
+        return "; ".join(map(_described, involved)) or "nobody holds it any more"
 
     def _give_back(self) -> None:
         spare_bytes = 0 if self._others_wait() else self._step_bytes
@@ -132,6 +155,14 @@ class Share:
 
     def _read(self) -> None:
         _, self._others = self._ledger.look()
+        now_s = self._now_s()
+        tickets = [each.ticket for each in self._others if each.ticket is not None]
+        self._seen_s = {ticket: self._seen_s.get(ticket, now_s) for ticket in tickets}
+
+    def _waiting_for(self, seconds: float) -> list[Account]:
+        """Those who were seen to wait for so long."""
+        since_s = self._now_s() - seconds
+        return [each for each in self._others if self._seen_s.get(each.ticket or 0, math.inf) <= since_s]
 
     def _look_in(self, seconds: float) -> None:
         if self._timer is not None:
@@ -140,11 +171,7 @@ class Share:
 
     def _yield_idle_entries(self) -> None:
         """Let the policy evict what it can for those who have waited a while."""
-        now_s = self._now_s()
-        waiting = {each.ticket: each for each in self._others if each.ticket is not None}
-        self._seen_s = {ticket: self._seen_s.get(ticket, now_s) for ticket in waiting}
-        long = [each for ticket, each in waiting.items() if now_s - self._seen_s[ticket] >= YIELD_AFTER_S]
-        lacking_bytes = sum(each.lacking_bytes for each in long)
+        lacking_bytes = sum(each.lacking_bytes for each in self._waiting_for(YIELD_AFTER_S))
         if lacking_bytes and self._policy.reserved_bytes:
             self._tell(max(0, self._policy.reserved_bytes - lacking_bytes))
 
@@ -160,5 +187,9 @@ class Share:
 
 
 def _described(account: Account) -> str:
-    waits = " and waits for more" if account.ticket is not None else ""
-    return f"{account.name} (process {account.pid}) holds {format_size(account.share_bytes)}{waits}"
+    who = f"{account.name} (process {account.pid})"
+    holds = f"holds {format_size(account.share_bytes)}"
+    if account.ticket is None:
+        return f"{who} {holds}"
+    waits = f"waits for {format_size(account.wanted_bytes)}"
+    return f"{who} {holds} and {waits}" if account.share_bytes else f"{who} {waits}"

@@ -29,6 +29,7 @@ ballast = bytearray(1 << 20)
 print(ledger.take(int(sys.argv[2])), flush=True)
 time.sleep(600)
 """
+ASK = HOLD.replace("take(int(sys.argv[2]))", "ask(900, 900)")
 
 
 @pytest.fixture
@@ -60,6 +61,20 @@ def test_a_killed_process_holds_nothing_any_more(path: Path, other: "subprocess.
     assert ledger.look()[1] == []
     ledger.leave()
     assert json.loads(path.read_text())["accounts"] == {}
+
+
+def test_what_a_suspended_process_waits_for_is_not_kept_for_it(path: Path) -> None:
+    ledger = Ledger(path, "mine", 1000)
+    assert ledger.take(300) == 300
+    command = [sys.executable, "-c", ASK, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stdout is not None
+        assert waiting.stdout.readline() == "0\n"
+        assert ledger.ask(400, 400) == 300
+        waiting.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, waiting.pid, os.WSTOPPED)
+        assert ledger.ask(400, 400) == 400
+        waiting.kill()
 
 
 def test_what_another_holds_counts_as_there_for_the_budget(

@@ -119,6 +119,28 @@ def test_a_key_in_use_is_not_given_up(two: Two, monkeypatch: pytest.MonkeyPatch)
     go(steps())
 
 
+def test_after_its_turn_a_process_with_work_left_lets_go_of_what_is_in_use(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(share, "TURN_S", 0.05)
+    monkeypatch.setattr(share, "TURN_S_PER_GIB", 0.0)
+    whole_bytes = two.limits.budget_bytes
+
+    async def steps() -> None:
+        async with two.engine() as engine:
+            proof = two.submit(engine, "a", partitions=200)
+            await until(lambda: two.mine.share_bytes == whole_bytes)
+            assert two.other.ask(whole_bytes, whole_bytes) == 0
+            await until(lambda: two.other.ask(whole_bytes, whole_bytes) == whole_bytes)
+            assert not engine.has_ended(proof)
+            await until(lambda: "the other (process " in engine.explain(proof, 199))
+            two.other.leave()
+            await engine.result(proof)
+
+    go(steps())
+    assert sum(isinstance(message, Load) for message in two.rows.log()) == 2 * len(two.shape.entries)
+
+
 def test_an_idle_key_is_kept_for_a_job_of_another_while_there_is_memory_that_nobody_holds(two: Two) -> None:
     copy = two.folder / "copy.zkey"
     copy.write_bytes(two.spec.zkey.read_bytes())
