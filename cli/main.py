@@ -112,14 +112,33 @@ def bench_main() -> None:
 
 
 def _run(program: click.Command) -> None:
+    _refuse_other_than_utf8()
     try:
         end = program.main(standalone_mode=False)
     except click.Abort as abort:
         # Click's word for an interrupt, and just as well for an EOFError, which is a fault.
         raise abort.__cause__ or KeyboardInterrupt from None
+    except SystemExit:
+        sys.stdout.flush()  # or what cannot be written would be found out after the last word
+        raise
     sys.stdout.flush()
     if callable(end):
         end()
+
+
+def _refuse_other_than_utf8() -> None:
+    """What is typed comes to logs, tables and the history, which are UTF-8: here, for every command."""
+    for number, text in enumerate(sys.argv[1:], 1):
+        if _has_other_bytes(text):
+            raise click.UsageError(f"argument {number}: found {os.fsencode(text)!r}, expected UTF-8")
+    for name, text in os.environ.items():
+        if name.startswith("CUZK_") and _has_other_bytes(text):
+            raise click.UsageError(f"{name}: expected UTF-8")  # without its value: a URL may hold a password
+
+
+def _has_other_bytes(text: str) -> bool:
+    """Whether Python had to keep bytes as they were, which it does as lone surrogates."""
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _is_refusal(error: BaseException) -> bool:
@@ -130,7 +149,14 @@ def _is_refusal(error: BaseException) -> bool:
 
 
 def _end(message: str, status: int) -> NoReturn:
-    print("cuzk: " + " ".join(message.split()), file=sys.stderr)
+    try:
+        sys.stdout.flush()
+    except OSError:  # the error that is told came first
+        lead_nowhere(sys.stdout.fileno())
+    try:
+        print("cuzk: " + " ".join(message.split()), file=sys.stderr, flush=True)
+    except OSError:  # no room for the words; the status tells
+        lead_nowhere(sys.stderr.fileno())
     sys.exit(status)
 
 

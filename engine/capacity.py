@@ -44,13 +44,13 @@ class CircuitCapacity:
 def circuit_capacities(
     config: Config, limits: Limits, names: Sequence[str], say: Callable[[str], None]
 ) -> list[CircuitCapacity]:
-    """Of the circuits of these names, all of the settings without one; `beside_all` is beside each other.
+    """Of the circuits of these names, each once; without one, all of the settings. `beside_all`: each other.
 
     Makes the development key of a bundled one. Raises InputError or EngineError for what cannot be used.
     """
     if not names and not config.circuits:
         raise EngineError("the settings have no [circuits]; name a bundled one, such as multiplier")
-    specs = [resolve(name, config) for name in names or config.circuits]
+    specs = [resolve(name, config) for name in dict.fromkeys(names or config.circuits)]
     for spec in specs:
         prepare(spec, say)
     opened = [open_circuit(spec) for spec in specs]

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from config import Config, ConfigError, load_config, parse_budget
 from config.bounds import MOST, MOST_PROOFS
+from config.printable import PrintableName
 from flows.devices import parse_devices
 from flows.due import due_at
 from flows.form import as_form
@@ -89,7 +90,7 @@ class BatchParameters(BaseModel):
         description="Grouped: proofs that take less than 2 s have a task together, so have those of large "
         "batches. Each: every proof has its own for each stage, which cost 0.1 s of processor time.",
     )
-    name: str = Field(
+    name: PrintableName = Field(
         "",
         title="Name",
         description='Follows circuit and number in the run\'s name, as in "merkle ×12 · nightly".',

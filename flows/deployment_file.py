@@ -7,6 +7,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from config.printable import PrintableName
 from flows.errors import FlowError
 
 BUNDLED = Path(__file__).with_name("prefect.yaml")
@@ -45,7 +46,7 @@ class WorkPoolEntry(_Strict):
 class DeploymentEntry(_Strict):
     """One deployment; names are those of Prefect's file."""
 
-    name: str = Field(min_length=1)
+    name: PrintableName = Field(min_length=1)
     entrypoint: str = Field(pattern=r"^[A-Za-z_][\w.]*\.[A-Za-z_]\w*$")
     description: str = ""
     tags: list[str] = []

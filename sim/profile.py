@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from config import nearest
+from config.printable import PrintableName
 from sim.contention import Cores
 from sim.errors import SimError
 from sim.hardware import Host, Prices
@@ -107,7 +108,7 @@ class MachineProfile(_Model):
     were measured on the first. `about`: where they are from.
     """
 
-    name: str
+    name: PrintableName
     about: str = ""
     hosts: tuple[Host, ...] = ()
     prices: Prices | None = None

@@ -16,7 +16,8 @@ def read_examples(history: History, runs: Sequence[str], newest: int) -> list[Re
     Raises HistoryError for a run that is not there, SimError for one that is no example, or if there is none.
     """
     if runs:
-        return [_example(history, find_run(history, run).id) for run in runs]
+        ids = dict.fromkeys(find_run(history, run).id for run in runs)  # each once, or it would count twice
+        return [_example(history, id_) for id_ in ids]
     found: list[RecordedRun] = []
     for summary in list_runs(history, SEARCHED):
         if summary.run.source == "real" and summary.run.state == "succeeded" and len(found) < newest:

@@ -195,7 +195,7 @@ def test_an_output_is_no_other_file(cuzk: Cuzk, tmp_path: Path, command: list[st
     assert (tmp_path / "c.r1cs").read_bytes() == BUNDLED.r1cs.read_bytes()
 
 
-@pytest.mark.parametrize("arguments", ["--help", "history --help", "history"])
+@pytest.mark.parametrize("arguments", ["--help", "history --help", "history", "doctor", "doctor --json"])
 def test_a_full_stdout_is_an_error_in_one_line(arguments: str) -> None:
     done = subprocess.run(
         f"{CUZK} {arguments} > /dev/full", shell=True, capture_output=True, text=True, check=False
@@ -203,6 +203,40 @@ def test_a_full_stdout_is_an_error_in_one_line(arguments: str) -> None:
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "No space left" in line
+
+
+@pytest.mark.parametrize("streams", ["2>/dev/full", ">/dev/full 2>&1"])
+def test_a_full_stderr_leaves_a_refusal_its_status(streams: str) -> None:
+    done = subprocess.run(f"{CUZK} prvoe {streams}", shell=True, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["history", "sql", b"SELECT \xff"],
+        ["history", "show", b"\xff"],
+        ["history", "list", "--circuit", b"\xff"],
+        ["bench", "batch", "-t", "multiplier", "--name", b"\xff"],
+        ["verify", b"\xff", "public.json", "proof.json"],
+    ],
+)
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path, arguments: list[str | bytes]) -> None:
+    done = subprocess.run([CUZK, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+    number = next(n for n, each in enumerate(arguments, 1) if isinstance(each, bytes))
+    assert refused(done) == f"cuzk: argument {number}: found {arguments[number - 1]!r}, expected UTF-8"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_of_the_environment_are_text_and_not_shown() -> None:
+    environment = {**os.environb, b"CUZK_HISTORY_URL": b"postgresql://me:secret\xff@host/database"}
+    done = subprocess.run([CUZK, "history"], env=environment, capture_output=True, text=True, check=False)
+    assert refused(done) == "cuzk: CUZK_HISTORY_URL: expected UTF-8"
+
+
+def test_a_name_is_one_line_that_steers_no_terminal(cuzk: Cuzk, tmp_path: Path) -> None:
+    said = refused(cuzk("bench", "batch", "-t", "multiplier", "--name", "a\nb\x1b[31m", cwd=tmp_path))
+    assert said == r"cuzk: name: found 'a\nb\x1b[31m', expected printable characters on one line"
 
 
 def test_unwritable_output(cuzk: Cuzk, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_it_counts_what_fits_and_tells_the_bound(cuzk: Cuzk, settings: Path) -> 
     assert one["working_bytes"] == int(one["phase1_bytes"] or 0) + int(one["phase2_bytes"] or 0)
     assert one | {"circuit": "other"} == other
     needed_bytes, working_bytes = int(one["entries_bytes"] or 0), int(one["working_bytes"] or 0)
-    (small,) = asked(cuzk, settings, "one", "--budget", str(needed_bytes + 3 * working_bytes))
+    (small,) = asked(cuzk, settings, "one", "one", "--budget", str(needed_bytes + 3 * working_bytes))
     assert (small["alone"], small["at_once"], small["bound"], small["refusal"]) == (3, 3, "budget", None)
     (none,) = asked(cuzk, settings, "one", "--budget", str(needed_bytes + working_bytes - 1))
     assert none["at_once"] == 0

@@ -40,8 +40,9 @@ def run_ids(home: Path) -> dict[str, str]:
 
 def test_a_profile_is_learned_from_a_run_and_predicts_another(cuzk: Cuzk, home: Path, tmp_path: Path) -> None:
     ids, file = run_ids(home), tmp_path / "machine.toml"
-    made = cuzk("sim", "calibrate", ids["learned"], "-o", file, env=environment(home))
+    made = cuzk("sim", "calibrate", ids["learned"], ids["learned"], "-o", file, env=environment(home))
     assert made.returncode == 0, made.stderr
+    assert f"learning from {ids['learned']}\n" in made.stderr  # once, although it is named twice
     assert "thin: merkle: load was seen once" in made.stderr
     profile = tomllib.loads(file.read_text())
     assert set(profile["circuits"]) == {"merkle", "dense-2^17"}

@@ -68,6 +68,7 @@ def test_what_the_form_sends_can_be_read_back() -> None:
     [
         ({"circuit": ""}, "^circuit: expected a name"),
         ({"due": "soon"}, "^due: found 'soon', expected a time such as"),
+        ({"name": "a\nb\x1b[31m"}, r"^name: found 'a\\nb\\x1b\[31m', expected printable characters"),
         ({"device": "gpu"}, "^device: found 'gpu', expected different GPUs"),
         ({"engine": "host"}, "^engine: address 'host': expected \"HOST:PORT\""),
         ({"engine": "host:7700", "budget": "1GiB"}, "^budget: is for the daemon to say"),
