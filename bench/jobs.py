@@ -130,6 +130,7 @@ class Jobs:
         if result is None:
             result = await self.client.result(outcome.job_id)
         _conclude(outcome, result)
+        outcome.accepted_by(self.now_s() - result.timings.total_s)
 
     async def _await_public(self, outcome: Outcome) -> None:
         result = await self.client.await_public(outcome.job_id)

@@ -61,6 +61,20 @@ class Outcome:
                 span.ended_s = at_s
                 return
 
+    def accepted_by(self, at_s: float) -> None:
+        """It was accepted then at the latest, whatever the time was when that became known here.
+
+        Stages are known by the time since, so they move with it.
+        """
+        late_s = 0.0 if self.accepted_s is None else self.accepted_s - max(at_s, self.asked_s)
+        if self.accepted_s is None or late_s <= 0:
+            return
+        self.accepted_s -= late_s
+        for span in self.spans:
+            span.started_s -= late_s
+            if span.ended_s is not None:
+                span.ended_s -= late_s
+
     def with_waits(self) -> Iterator[StageSpan]:
         """The stages, and between them the waits: for admission, and once synthesized for a device."""
         for partition in sorted({span.partition for span in self.spans}):

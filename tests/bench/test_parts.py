@@ -60,6 +60,23 @@ def test_waits_lie_between_the_stages() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("at_s", "moved_s"), [(7.0, 0.0), (3.0, 1.0), (0.5, 3.0)])
+def test_stages_move_with_the_moment_of_acceptance_and_never_before_the_asking(
+    at_s: float, moved_s: float
+) -> None:
+    outcome = made(1, asked_s=1.0, ended_s=9.0)
+    outcome.accepted_s = 4.0
+    outcome.begin(0, "load", 5.0)
+    outcome.finish(0, "load", 6.0)
+    outcome.begin(0, "prove", 7.0)
+    outcome.accepted_by(at_s)
+    assert outcome.accepted_s == 4.0 - moved_s
+    assert [(each.started_s, each.ended_s) for each in outcome.spans] == [
+        (5.0 - moved_s, 6.0 - moved_s),
+        (7.0 - moved_s, None),
+    ]
+
+
 def test_a_stage_that_ends_without_a_start_counts_for_nothing() -> None:
     outcome = made(1)
     outcome.finish(0, "prove", 3.0)
