@@ -4,7 +4,7 @@ import csv
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,8 @@ def _under_another_name(target: Path) -> Iterator[Path]:
         raise HistoryError(f"{target}: cannot be written: {error.strerror}; choose another place") from error
     finally:
         shutil.rmtree(path, ignore_errors=True)
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # not there, or a name that none can have
+            path.unlink()
 
 
 Rows = Iterator[Sequence[Sequence[Any]]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +44,7 @@ def export(place: Place, target: Path, kind: str, where: Filter) -> None:
     to_stdout = is_stdout(target)
     if to_stdout and kind != "json":
         raise HistoryError(f"TARGET: found stdout, expected a folder to make: {kind} is a file for each view")
-    if not to_stdout and (target.exists() or target.is_symlink()):
+    if not to_stdout and os.path.lexists(target):
         raise HistoryError(f"{target}: is there already; choose another name, or remove it")
     with opened(place) as history:
         if to_stdout:
@@ -83,20 +84,26 @@ def _told(came: Imported, address: str) -> str:
 
 def rows_of(source: str) -> Iterable[Change]:
     """The rows of a file of lines, or of another history."""
-    from db import HistoryError, open_history, read_lines, rows_of_runs
+    from db import open_history, read_lines, rows_of_runs
 
-    path = Path(source)
-    if path.is_dir():
-        raise HistoryError(f"{source}: is a folder; expected a file of `cuzk history export --format json`")
-    if "://" not in source and not path.is_file():
-        raise HistoryError(f"{source}: is no file; expected one of `cuzk history export`, or a history")
-    if "://" not in source and not _is_sqlite(path):
-        yield from read_lines(path)
+    if "://" not in source and not _is_sqlite(Path(source)):
+        yield from read_lines(Path(source))
         return
     with open_history(source, create=False, otherwise=ANOTHER_SOURCE) as other:
         yield from rows_of_runs(other)
 
 
 def _is_sqlite(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(16).startswith(b"SQLite format 3")
+    from db import HistoryError
+
+    try:
+        if path.is_dir():
+            expected = "expected a file of `cuzk history export --format json`"
+            raise HistoryError(f"{path}: is a folder; {expected}")
+        if not path.is_file():
+            raise HistoryError(f"{path}: is no file; expected one of `cuzk history export`, or a history")
+        with path.open("rb") as file:
+            return file.read(16).startswith(b"SQLite format 3")
+    except OSError as error:
+        why = f"cannot be read ({error.strerror})"
+        raise HistoryError(f"{path}: {why}; check its name and permissions, or {ANOTHER_SOURCE}") from error

@@ -275,3 +275,17 @@ def test_a_source_that_cannot_be_used_is_named_and_not_the_history(
     assert said.startswith(source.replace("secret", "***"))
     assert said.endswith(("name another SOURCE", "export it again"))
     assert "CUZK_HISTORY_URL" not in said
+
+
+@pytest.mark.parametrize("source", ["/proc/self/mem", "x" * 300])
+def test_a_source_that_cannot_be_read_is_refused(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
+) -> None:
+    monkeypatch.setenv("CUZK_HISTORY_URL", str(tmp_path / "mine.db"))
+    with pytest.raises(HistoryError, match=f"^{source}: cannot be read .*name another SOURCE$"):
+        ask("import", source)
+
+
+def test_a_target_that_cannot_be_made_is_refused(ask: Ask) -> None:
+    with pytest.raises(HistoryError, match=r"^x*: cannot be written: File name too long"):
+        ask("export", "x" * 300)
