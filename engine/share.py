@@ -38,6 +38,7 @@ class Share:
         self._told = 0, False
         self._waits = False
         self._others: list[Account] = []
+        self._turn_began_s = 0.0  # when this process was last given what it asked for
         self._seen_s: dict[int, float] = {}  # by the ticket of one who waits
         self._timer: asyncio.TimerHandle | None = None
         self._trouble: str | None = None
@@ -85,6 +86,8 @@ class Share:
         least_bytes, most_bytes = wanted.least_bytes, wanted.most_bytes + self._step_bytes
         if self._ledger.share_bytes < least_bytes:
             self._try(lambda: self._ledger.ask(least_bytes, most_bytes))
+            if self._ledger.share_bytes >= least_bytes:
+                self._turn_began_s = self._now_s()
         waits = self._ledger.share_bytes < least_bytes
         self._note_waiting(waits, least_bytes)
         self._tell(self.share_bytes if waits else self._ledger.share_bytes)
@@ -92,9 +95,9 @@ class Share:
     def _due_bytes(self) -> int:
         """What those lack who asked before this process and have waited for its whole turn."""
         share_bytes, ticket = self._ledger.share_bytes, self._ledger.ticket
-        if not share_bytes:
-            return 0
         turn_s = max(TURN_S, TURN_S_PER_GIB * share_bytes / (1 << 30))
+        if not share_bytes or self._now_s() < self._turn_began_s + turn_s:
+            return 0
         before = (each for each in self._waiting_for(turn_s) if ticket is None or (each.ticket or 0) < ticket)
         return sum(each.lacking_bytes for each in before)
 
