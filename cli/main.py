@@ -80,6 +80,8 @@ def main(program: click.Command = cli) -> None:
     replace_missing()
     outlive_readers()
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # not under nohup
+        signal.signal(signal.SIGHUP, _terminate)
     end_soon_after_a_signal()
     try:
         _run(program)
@@ -162,3 +164,8 @@ def _end(message: str, status: int) -> NoReturn:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    """A terminal that is closed ends the command as SIGTERM does, whoever handles that by now."""
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -56,13 +56,14 @@ def ended() -> None:
 
 def run(monkeypatch: pytest.MonkeyPatch, work: object) -> None:
     """`cuzk work` in this process."""
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     monkeypatch.setitem(cli.commands, "work", click.Command("work", callback=work))  # type: ignore[arg-type]
     monkeypatch.setattr(sys, "argv", ["cuzk", "work"])
     try:
         main()
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @pytest.mark.parametrize("work", [wrapped, hidden, worded, grouped])
@@ -88,7 +89,7 @@ def test_a_fault_is_no_interrupt(
     assert "interrupted" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_a_library_works_ends_with_130(number: signal.Signals) -> None:
     code = (
         "import os, sys, click; from pydantic import BaseModel, model_serializer; import cli.main as m\n"
