@@ -13,6 +13,7 @@ from pathlib import Path
 from config import Config, format_size, home
 from engine.errors import EngineError
 from engine.gpus import proving_devices, usable_gpus, visible_gpus
+from engine.ledger import holders
 from engine.limits import budget_bytes, memory, proving_threads, synthesis_threads, threads
 from groth16.errors import InputError
 from kernels.lane_choice import lane_choice
@@ -36,6 +37,7 @@ def examine(config: Config, settings: Path | None) -> list[Finding]:
         ("processors", lambda: _processors(config)),
         ("kernels", _kernels),
         ("memory", lambda: _memory(config)),
+        ("shared", lambda: _shared(config)),
         ("GPUs", _gpus),
         ("proofs", lambda: _proofs(config)),
     ]
@@ -93,6 +95,14 @@ def _memory(config: Config) -> str:
     found = memory()
     budget = budget_bytes(config, found)
     return f"{found.describe()}; the budget is {format_size(budget)}"
+
+
+def _shared(config: Config) -> str:
+    if config.memory.ledger == "off":
+        return "with no other process, since memory.ledger is off"
+    path = Path(config.memory.ledger)
+    others = [f"{each.name} (process {each.pid}) {format_size(each.share_bytes)}" for each in holders(path)]
+    return f"by {path}, of which {'; '.join(others) or 'nobody'} has a share now"
 
 
 def _gpus() -> str:

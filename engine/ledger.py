@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psutil
 
+from config import home
 from engine.alive import is_alive, is_suspended, started
 from engine.book import Account, Book
 from engine.errors import EngineError
@@ -36,9 +37,16 @@ LOOK_EVERY_S = 0.002
 
 
 def shared_ledger(config: Config, name: str, limits: Limits) -> Ledger | None:
-    """The ledger that the settings name, for this process under that name; None where it is "off"."""
-    path = config.memory.ledger
-    return None if path == "off" else Ledger(Path(path), name, limits.budget_bytes)
+    """The ledger that the settings name, for this process under that name; None where it is "off".
+
+    Raises EngineError where its folder is missing.
+    """
+    if config.memory.ledger == "off":
+        return None
+    path = Path(config.memory.ledger)
+    if path.parent != home() and not path.parent.is_dir():  # a slip would share with nobody, without a word
+        raise EngineError(f"memory.ledger: {path}: its folder is not there; make it, or name another file")
+    return Ledger(path, name, limits.budget_bytes)
 
 
 class LedgerBusy(EngineError):  # noqa: N818 — a state that passes
@@ -132,8 +140,13 @@ def others_resident_bytes(path: Path) -> int:
 
     The machine shows it as taken, though it belongs to the budget that is shared.
     """
-    accounts = [each for each in _read(path).accounts.values() if each.pid != os.getpid()]
-    return sum(min(each.share_bytes, _anonymous_bytes(each)) for each in accounts if not is_gone(each))
+    others = [each for each in holders(path) if each.pid != os.getpid()]
+    return sum(min(each.share_bytes, _anonymous_bytes(each)) for each in others)
+
+
+def holders(path: Path) -> list[Account]:
+    """The accounts of live processes; the file is only read. Raises EngineError where it is no ledger."""
+    return [each for each in _read(path).accounts.values() if not is_gone(each)]
 
 
 def _anonymous_bytes(account: Account) -> int:
@@ -181,7 +194,7 @@ def _read(path: Path) -> Book:
         return _decoded(json.loads(text))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise EngineError(
-            f"{path}: is no ledger of memory shares ({error!r:.60}); delete it, or set memory.ledger to "
+            f"{path}: is no ledger of memory shares; once no batch runs, delete it, or set memory.ledger to "
             "another path"
         ) from error
 

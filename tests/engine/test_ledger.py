@@ -16,6 +16,7 @@ import pytest
 from config import Config, MemoryConfig
 from engine import EngineError, shared_ledger
 from engine.alive import is_alive, started
+from engine.doctor import examine
 from engine.ledger import Ledger, LedgerBusy, others_resident_bytes
 from engine.limits import Memory, policy_limits
 from tests.engine.support import ROOT
@@ -90,6 +91,23 @@ def test_what_another_holds_counts_as_there_for_the_budget(
     assert shared_ledger(Config(memory=MemoryConfig(ledger="off")), "mine", limits) is None
 
 
+def test_a_slip_in_the_ledger_s_folder_is_refused(tmp_path: Path) -> None:
+    config = Config(memory=MemoryConfig(total_budget=1000, ledger=tmp_path / "nosuch" / "memory.json"))
+    with pytest.raises(EngineError, match=r"memory\.ledger: .*memory\.json: its folder is not there"):
+        shared_ledger(config, "mine", policy_limits(config))
+    assert not (tmp_path / "nosuch").exists()
+
+
+def test_doctor_tells_who_has_a_share(path: Path, other: "subprocess.Popen[str]") -> None:
+    config = Config(memory=MemoryConfig(ledger=path))
+    found = {each.name: each for each in examine(config, None)}
+    assert found["shared"].text == f"by {path}, of which the other (process {other.pid}) 700B has a share now"
+    path.write_text("no ledger")
+    found = {each.name: each for each in examine(config, None)}
+    assert found["shared"].problem
+    assert "is no ledger" in found["shared"].text
+
+
 def test_shares_of_one_process_add_up_and_a_lost_file_is_written_anew(path: Path) -> None:
     first, second = Ledger(path, "first", 100), Ledger(path, "second", 100)
     assert (first.take(70), second.take(70)) == (70, 30)
@@ -139,7 +157,7 @@ def test_a_lock_that_is_not_let_go_is_waited_for_only_shortly(path: Path) -> Non
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 2}', '{"version": 1, "accounts": {"a": {}}}'])
 def test_a_file_that_is_no_ledger_is_refused_by_name(path: Path, text: str) -> None:
     path.write_text(text)
-    with pytest.raises(EngineError, match=r"memory\.json: is no ledger .*; delete it, or set memory\.ledger"):
+    with pytest.raises(EngineError, match=r"memory\.json: is no ledger .*; once no batch runs, delete it"):
         Ledger(path, "mine", 100).join()
     assert path.read_text() == text
 
