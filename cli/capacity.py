@@ -99,5 +99,5 @@ def _machine(limits: Limits) -> str:
     devices = ", ".join(f"{device.name} proves {device.workers}" for device in limits.devices)
     return (
         f"a budget of {format_size(limits.budget_bytes)}; {limits.synthesis_slots} synthesize at once,"
-        f" {limits.synthesis_lookahead} may wait for a device, {devices} at once"
+        f" if fewer than {limits.synthesis_lookahead} wait; {devices} at once"
     )

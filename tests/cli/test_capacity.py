@@ -49,7 +49,7 @@ def test_it_prints_a_line_for_each_circuit_and_fits_a_terminal(cuzk: Cuzk, setti
     printed = succeed(cuzk("capacity", "--config", settings, "--budget", "1GiB"))
     firsts = [line.split()[0] for line in printed.splitlines() if line.strip()]
     assert (firsts.count("one"), firsts.count("other")) == (3, 2)  # with the title "one partition of"
-    assert "a budget of 1GiB; 2 synthesize at once, 2 may wait for a device, cpu proves 2 at once" in printed
+    assert "a budget of 1GiB; 2 synthesize at once, if fewer than 2 wait; cpu proves 2 at once" in printed
     assert max(map(len, printed.splitlines())) < 90
 
 
