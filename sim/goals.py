@@ -4,9 +4,10 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from config import ConfigError, parse_duration, parse_size
-from sim.answers import Answers
+from sim.answers import LATENCY, Answers
 from sim.errors import SimError
 from sim.summary import Summary
 from sim.sweep import MISSED, keeps_up
@@ -105,4 +106,18 @@ def why_not(summary: Summary, bounds: Bounds) -> str:
     if missed is None:
         return ""
     found = summary.figures.get(missed.figure)
+    if found is None:
+        _check_name(missed.figure, summary)
     return f"{missed} does not hold: {'not told' if found is None else f'{found.mean:.4g}'}"
+
+
+def _check_name(figure: str, summary: Summary) -> None:
+    """Raise SimError for a figure of no such name or circuit; one of no proof is just not told."""
+    name, _, circuit = figure.rstrip("]").partition("[")
+    parts = [each.rstrip("]").partition("[") for each in summary.figures]
+    known_circuit = not circuit or circuit in {each[2] for each in parts}
+    if known_circuit and (name.startswith(LATENCY) or name in {each[0] for each in parts}):
+        return
+    guess = next(iter(get_close_matches(figure, summary.figures, 1)), None)
+    hint = f"did you mean {guess!r}?" if guess else "`cuzk sim run --json` names all"
+    raise SimError(f"--goal: there is no figure {figure!r}; {hint}")

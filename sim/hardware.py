@@ -115,4 +115,8 @@ def _devices(host: Host, config: "Config") -> tuple[Device, ...]:
     asked, all_bytes = config.gpus.device_memory, host.gpu_memory
     auto_bytes = None if all_bytes is None else all_bytes - max(GIB, all_bytes // 20)
     memory_bytes = auto_bytes if asked == "auto" else asked
+    if memory_bytes is not None and memory_bytes <= 0:
+        raise SimError(
+            f"host {host.name}: gpu_memory is {all_bytes} bytes, its driver takes 1 GiB; give it more"
+        )
     return tuple(Device(f"gpu{each}", workers, memory_bytes) for each in ordinals)

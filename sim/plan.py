@@ -29,13 +29,15 @@ FINDS = ("memory", "gpus", "hosts", "load")
 class Axis:
     """What is looked for: values of a setting, from the least to the most.
 
-    `rising`: more of it helps. Of the load less helps, and the most that does is looked for.
+    `rising`: more of it helps. Of the load less helps, and the most that does is looked for. `steady`: what
+    more than enough is does, too; GPUs beyond that may need more memory than there is.
     """
 
     name: str
     key: str
     values: tuple[str, ...]
     rising: bool = True
+    steady: bool = True
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def axis_of(find: str, step: str = MEMORY_STEP) -> Axis:
     if find == "memory":
         return Axis(find, "machine.memory", _sizes(step))
     if find == "gpus":
-        return Axis(find, "machine.gpus", tuple(map(str, range(1, 17))))
+        return Axis(find, "machine.gpus", tuple(map(str, range(1, 17))), steady=False)
     if find == "hosts":
         return Axis(find, "machine.hosts", tuple(map(str, range(1, 65))))
     if find == "load":
@@ -128,7 +130,7 @@ def plan(
 
     count, shortened = len(axis.values), None
     if axis.rising:
-        place = first(count, does)
+        place = first(count, does) if axis.steady else next(filter(does, range(count)), None)
     else:
         most = most_load(question, given, seeds[0], pool)
         if "workload.duration" not in given and (shortened := short_enough(question, given, seeds[0], most)):

@@ -84,7 +84,12 @@ def test_processors_are_kept_busy_and_no_busier() -> None:
 
 def test_host_work_of_proving_is_longer_beside_syntheses() -> None:
     """One synthesizes for 10 s while the other proves: 4 s of a device, then 1 s that becomes 1.5 s."""
-    changes = {"host_after_share": 0.2, "host_slowdown": 0.5, "prove": {"seconds": 5.0}, "verify": {"seconds": 0.0}}
+    changes = {
+        "host_after_share": 0.2,
+        "host_slowdown": 0.5,
+        "prove": {"seconds": 5.0},
+        "verify": {"seconds": 0.0},
+    }
     alone = simulate(batch(1, 1), limits(9), profile(**changes))
     assert alone.end_s == pytest.approx(1 + 1 + 5)
     observed = {"synthesize_s": [1.0, 10.0], "prove_s": [5.0], "verify_s": [0.0]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -242,6 +243,27 @@ def test_where_nothing_does_the_plan_says_why(here: Pool) -> None:
     assert found.why_not == "100.00% of the deadlines of small missed"
     allowed = plan(asked, axis_of("gpus"), [], [0], here, late_share=1.0)
     assert allowed.least == "1"
+
+
+def test_gpus_that_do_are_found_though_the_most_do_not(here: Pool) -> None:
+    found = plan(question(closed()), axis_of("gpus"), [Goal("device_use_share", False, 0.5)], [0], here)
+    assert found.least == "1"
+
+
+@pytest.mark.parametrize(
+    ("figure", "guess"),
+    [("latency_p99_s[smal]", "latency_p99_s[small]"), ("latncy_p99_s[small]", "latency_p99_s[small]")],
+)
+def test_a_goal_for_no_figure_is_refused(here: Pool, figure: str, guess: str) -> None:
+    with pytest.raises(
+        SimError, match=rf"no figure '{re.escape(figure)}'; did you mean '{re.escape(guess)}'"
+    ):
+        plan(question(closed()), axis_of("gpus"), [Goal(figure, True, 1.0)], [0], here)
+
+
+def test_a_gpu_whose_driver_takes_all_its_memory_is_refused() -> None:
+    with pytest.raises(SimError, match="host box: gpu_memory is 1073741824 bytes, its driver"):
+        question(closed()).scenario({"machine.gpu_memory": "1GiB"})
 
 
 def test_goals_have_units() -> None:
