@@ -256,5 +256,5 @@ def program() -> str:
     """How this program is called from here: "cuzk" where the shell would find this very one."""
     here = Path(sys.argv[0])
     found = shutil.which("cuzk")
-    same = found and Path(found).exists() and Path(found).samefile(here)
+    same = found and here.exists() and Path(found).samefile(here)  # an upgrade may have taken it away
     return "cuzk" if same else shlex.quote(os.path.relpath(here))
