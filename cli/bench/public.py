@@ -1,4 +1,9 @@
-"""`cuzk-bench`: the same commands under the names and flags of the public program."""
+"""`cuzk-bench`: the same commands under the names and flags of the public program.
+
+Flags that mean nothing here are taken all the same, so that its command lines work.
+"""
+
+# ruff: noqa: ARG001
 
 from __future__ import annotations
 
@@ -33,7 +38,7 @@ ADDRESS = "http://127.0.0.1:9820"
     help="Taken as the public program does; what is said is the same at every level.",
 )  # fmt: skip
 @click.pass_context
-def cuzk_bench(context: click.Context, addr: str, log_level: str) -> None:  # noqa: ARG001
+def cuzk_bench(context: click.Context, addr: str, log_level: str) -> None:
     """Measure a daemon, and synthesis by itself. The same as `cuzk bench`, where --addr goes first."""
     context.obj = PublicProgram(addr)
 
@@ -119,7 +124,7 @@ def slotted_bench(
 @click.option("--partition", type=click.IntRange(0), help="One of them; a circuit here is one partition.")
 @alias_options
 @click.pass_context
-def synth_only(context: click.Context, iterations: int, partition: int | None, **about: Any) -> None:  # noqa: ARG001
+def synth_only(context: click.Context, iterations: int, partition: int | None, **about: Any) -> None:
     """Time synthesis alone."""
     context.invoke(synth, **_here(about), iterations=iterations, as_json=False)
 
@@ -128,7 +133,7 @@ def synth_only(context: click.Context, iterations: int, partition: int | None, *
     "gen-vanilla", context_settings={"ignore_unknown_options": True}, short_help="Not part of this program."
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def gen_vanilla(arguments: tuple[str, ...]) -> None:  # noqa: ARG001
+def gen_vanilla(arguments: tuple[str, ...]) -> None:
     """Vanilla proofs are made of sealed sectors, by Filecoin's own libraries."""
     raise click.UsageError(
         "gen-vanilla makes Filecoin's vanilla proofs of sealed sectors, which this program does not; "
