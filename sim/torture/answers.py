@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from policy import Admit, Decision, Evict, Prove, Reject, Stop, Submit, Synthesize
+from policy import Admit, Decision, Evict, Prove, Reject, Stop, Submit, Synthesize, Unload
 from sim.torture.books import Books
 from sim.torture.holdings import Held
 from sim.torture.line import Group
@@ -35,6 +35,20 @@ def refused_only_if_impossible(books: Books, event: Submit, decisions: list[Deci
     impossible = never_fits or books.is_replaced(circuit) or books.never_proves(circuit)
     refused = any(type(decision) is Reject for decision in decisions)
     expect(2, refused == impossible, "job %s: rejected %s, impossible %s", event.job.id, refused, impossible)
+
+
+def goes_if_idle(books: Books, event: Unload, decisions: list[Decision]) -> list[Decision]:
+    """Rule 4, for an entry that somebody wants gone. What is left of the answer once it is."""
+    key = event.entry_key
+    if key not in books.idle:
+        expect(4, not decisions, "entry %s is not idle, and to unload it changes something", key)
+        return decisions
+    first = decisions[0] if decisions else None
+    gone = type(first) is Evict and first.entry.key == key
+    expect(4, gone, "entry %s is idle, and stays when it is to be unloaded", key)
+    if first is not None:
+        books.execute(first)
+    return decisions[1:]
 
 
 def in_turn(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from policy import Cancel, Failed, Job, Limits, PartitionId, Resized, Shared
+from policy import Cancel, Failed, Job, Limits, PartitionId, Resized, Shared, Unload
 
 Stage = Literal["admitted", "synthesizing", "synthesized", "proving", "quotient", "proved"]
 STAGES: tuple[Stage, ...] = ("admitted", "synthesizing", "synthesized", "proving", "quotient", "proved")
@@ -77,7 +77,7 @@ class At:
     """Something at a time, in whatever state the run is then."""
 
     at_s: float
-    what: Cancel | Failed | Resized | Shared | DeviceReset | Loss | Crowded | Stray | Death
+    what: Cancel | Failed | Resized | Shared | Unload | DeviceReset | Loss | Crowded | Stray | Death
 
 
 Fault = Strike | LoadFails | At

@@ -15,6 +15,7 @@ from policy import (
     Priority,
     Resized,
     Shared,
+    Unload,
 )
 from sim.torture.case import (
     BLOWS,
@@ -49,6 +50,7 @@ def case_of(seed: int, partitions: int = 100) -> Case:
     faults = _faults(random, limits, circuits, arrivals, horizon_s)
     took = random.choice(((), (), (0.3, 0.8, 0.9), (0.5, 1.0, 1.0, 1.3)))
     loaded = random.choice(((), (1.0,), (0.0, 0.25, 1.0), (0.1, 0.5)))
+    faults += _unloads(Random(f"{seed}/unloads"), circuits, horizon_s)
     case = Case(seed, limits, pace, tuple(arrivals), tuple(faults), took, loaded)
     return with_residents(Random(f"{seed}/devices"), case, horizon_s)
 
@@ -167,6 +169,15 @@ def _faults(
     for _ in range(_count(random, rate * 30)):
         faults.append(At(float(int(random.random() * horizon_s)), _blow(random, limits, arrivals)))
     return faults
+
+
+def _unloads(random: Random, circuits: list[Circuit], horizon_s: float) -> list[Fault]:
+    """Somebody wants entries gone, in whatever state they are; `random` is of this alone."""
+    keys = sorted({entry.key for circuit in circuits for entry in circuit.entries})
+    if not keys or random.random() < 0.5:
+        return []
+    times = [random.random() * horizon_s for _ in range(random.choice((1, 5, 30)))]
+    return [At(random.choice((at_s, float(int(at_s)))), Unload(random.choice(keys))) for at_s in times]
 
 
 def _count(random: Random, most: float) -> int:

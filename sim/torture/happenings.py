@@ -49,7 +49,7 @@ class Happenings(Holdings):
             Cancel: self._cancel,
             Resized: self._resized,
             Shared: self._shared,
-            Unload: self._tick,
+            Unload: self._unload,
             Tick: self._tick,
         }
 
@@ -203,6 +203,9 @@ class Happenings(Holdings):
 
     def _tick(self, _event: Tick) -> None:
         self.wake_at_s = None
+
+    def _unload(self, _event: Unload) -> None:
+        """By itself it changes nothing: what goes, the answer says."""
 
     def _job_fails(self, running: Running) -> None:
         """What has not started is gone at once; what runs goes when the policy's Stop is answered."""

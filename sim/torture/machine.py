@@ -16,6 +16,7 @@ from policy import (
     Shared,
     Submit,
     Synthesized,
+    Unload,
     Verified,
 )
 from sim.alarms import Alarm
@@ -68,7 +69,7 @@ class TortureMachine(Driver):
 
     def _happen(self, alarm: Alarm) -> None:
         match alarm.subject:
-            case Cancel() | Resized() | Shared() as event:
+            case Cancel() | Resized() | Shared() | Unload() as event:
                 self._send(event)
             case Failed(partition, why):
                 self._fail(partition, why)

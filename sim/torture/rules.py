@@ -5,7 +5,8 @@
 2. What can never fit is rejected at submit, and nothing else is.
 3. A partition is admitted together with all that it needs.
 4. Entries in use are never evicted; idle ones least recently used first, not in vain, not young without need.
-   The same on devices, where work goes to one that holds its entry, if it can.
+   The same on devices, where work goes to one that holds its entry, if it can. One that somebody wants gone
+   goes if it is idle.
 5. Nobody starves: turns by priority with ageing, and overtaken a bounded number of times.
 6. A release gives back what was taken, once: the policy's books say what the machine holds.
 7. If something could start, something starts; if time alone makes room, a timer is set.
@@ -30,6 +31,7 @@ from policy import (
     Stop,
     Submit,
     Synthesize,
+    Unload,
     Upload,
     WakeAt,
 )
@@ -85,6 +87,8 @@ class CheckedPolicy:
             self._execute(event, decisions)
         elif type(event) is Submit:
             answers.refused_only_if_impossible(self.books, event, decisions)
+        elif type(event) is Unload:
+            answers.goes_if_idle(self.books, event, decisions)
         self._check()
         self._questions.ask(event)
         if self._waits is not None:
@@ -99,6 +103,8 @@ class CheckedPolicy:
         books = self.books
         if type(event) is Submit:
             answers.refused_only_if_impossible(books, event, decisions)
+        elif type(event) is Unload:
+            decisions = answers.goes_if_idle(books, event, decisions)
         admits = [each for each in decisions if type(each) is Admit]
         evicts = [each for each in decisions if type(each) is Evict]
         if not (admits or evicts):

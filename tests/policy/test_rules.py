@@ -37,6 +37,7 @@ from policy import (
     Submit,
     Synthesized,
     Tick,
+    Unload,
     Verified,
 )
 from sim.torture.books import Books
@@ -151,6 +152,12 @@ class Machine(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         self.now_s += seconds
         self.send(Tick())
+
+    @rule(data=st.data())
+    def an_entry_is_unwanted(self, data: st.DataObject) -> None:
+        """Idle, in use, on its way or not there: the checked policy knows what is to come of it."""
+        keys = {entry.key for circuit in self.circuits for entry in circuit.entries}
+        self.send(Unload(data.draw(st.sampled_from(sorted({*keys, *self.books.stored, "nothing"})))))
 
     @rule(data=st.data(), working_bytes=st.integers(0, 12))
     def a_partition_is_measured(self, data: st.DataObject, working_bytes: int) -> None:

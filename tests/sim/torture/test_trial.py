@@ -2,7 +2,7 @@
 
 import pytest
 
-from policy import Complete, Evict, Fail, Failed, LoadFailed, Reject, Resized, Stop, WakeAt
+from policy import Complete, Evict, Fail, Failed, LoadFailed, Reject, Resized, Stop, Unload, WakeAt
 from policy.codec import decode_event, encode_event
 from sim.replay import Recorded, RecordedRun, replay_run
 from sim.torture.campaign import Share, run_seeds
@@ -25,7 +25,8 @@ def test_hundreds_of_seeds_hold_and_meet_everything() -> None:
         assert outcome.finding is None, outcome.finding.why
         kinds |= {type(entry.event) for entry in outcome.log}
         kinds |= {type(decision) for entry in outcome.log for decision in entry.decisions}
-    assert {Complete, Death, Evict, Fail, Failed, LoadFailed, Reject, Resized, Stop, WakeAt} <= kinds
+    met = {Complete, Death, Evict, Fail, Failed, LoadFailed, Reject, Resized, Stop, Unload, WakeAt}
+    assert met <= kinds
 
 
 @pytest.mark.parametrize("seed", ONCE_VIOLATED)

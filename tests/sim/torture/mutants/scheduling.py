@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from policy import Failed, Loaded, Tick
+from policy import Failed, Loaded, Tick, Unload
 from policy.budget import Budget, Reservation
 from policy.budget_policy import RoomInBytes
 from policy.cache import CachedEntry, EntryCache
@@ -353,3 +353,20 @@ def a_replaced_file_is_taken(patch: Patch) -> None:
 @mutant(0)
 def a_report_of_what_is_loaded_is_taken_again(patch: Patch) -> None:
     patch.setattr(Work, "loading_entry", lambda self, event: self.cache.find(event.entry_key))
+
+
+@mutant(4)
+def what_is_unloaded_stays(patch: Patch) -> None:
+    patch.setattr(Scheduler, "_unload", lambda *_: None)
+
+
+@mutant(7)
+def the_room_of_what_is_unloaded_waits_for_the_next_event(patch: Patch) -> None:
+    unload = Scheduler._unload
+
+    def alone(self: Scheduler, event: Unload, now_s: float) -> None:
+        with Patch.context() as inner:
+            inner.setattr(Scheduler, "_start", lambda *_: None)
+            unload(self, event, now_s)
+
+    patch.setattr(Scheduler, "_unload", alone)
