@@ -35,6 +35,8 @@ def warmup(curve: str | None, purpose: str | None) -> None:
         raise EngineError(f"{unwritable}: cannot be written; set CUZK_HOME to a folder that can")
     curves = CURVES if curve is None else (curve,)
     purposes = purposes_here(PURPOSES) if purpose is None else purposes_here([purpose], wanted=True)
+    if purpose == "gpu":
+        purposes.append("prove")  # the processors end a GPU's proofs
     compiled = compile_ahead([(each, name) for name in curves for each in purposes], say)
     keep_bytecode()
     done = "compiled" if compiled else "already compiled; loaded"

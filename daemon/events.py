@@ -67,7 +67,7 @@ def _news(job: Job, told: set[Step]) -> Iterator[pb.JobEvent]:
             partition=index,
             stage=MESSAGES[stage],
             finished=finished,
-            at_s=at_s - progress.submitted_s,
+            at_s=job.given_s + at_s - progress.submitted_s,
             detail=describe(stage) if finished else "",
         )
 

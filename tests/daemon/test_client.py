@@ -29,6 +29,8 @@ def test_a_job_is_submitted_watched_and_its_proof_is_valid(daemon: Daemon) -> No
         daemon.verify(each.proof_json, each.public_json)
     times = result.timings
     assert 0 < times.prove_s <= times.total_s
+    admitted_s = min(each.at_s for each in events if each.stage == pb.LOAD)
+    assert admitted_s == pytest.approx(times.queue_s)  # since acceptance, what was made ready included
 
 
 def test_stages_are_calls_of_their_own_and_end_where_they_say(daemon: Daemon) -> None:
