@@ -34,6 +34,7 @@ class Jobs:
     word_s: float = 0.0
     accepted: int = 0
     watched: int = 0
+    waiting: str = ""  # what the daemon said last that a job waits for
 
     async def prove(self, asked: Asked, number: int) -> Outcome:
         """Submit, and follow to the end.
@@ -123,6 +124,8 @@ class Jobs:
                     self._word()
                     mark = outcome.finish if event.finished else outcome.begin
                     mark(event.partition, _STAGES[event.stage], outcome.accepted_s + event.at_s)
+                elif event.detail:
+                    self.waiting = event.detail.partition("; ")[0]
                 if event.HasField("result"):
                     result = event.result
         finally:

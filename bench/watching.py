@@ -58,7 +58,8 @@ class Watching:
         parts[0] += f", {bad} not" if bad else ""
         parts += [f"{60 * good / now_s:.1f} a minute", f"{len(self.jobs.open)} open"]
         memory = self._memory()
-        return ", ".join(parts) + (f"; {memory}" if memory else "")
+        waiting = "" if self.outcomes else self.jobs.waiting
+        return "; ".join(filter(None, [", ".join(parts), memory, waiting]))
 
     async def why(self) -> list[str]:
         """What the daemon says that it waits for, or that it says nothing."""

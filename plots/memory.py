@@ -10,6 +10,7 @@ MOST_POINTS = 2_000  # more than there are columns of pixels
 HEIGHT_INCHES = 3.2
 MARGINS = Margins(left=0.75, bottom=0.5)
 RESERVED, RESIDENT, BUDGET = COLOURS[0], COLOURS[3], "black"
+FAR = 4  # times the peak: a budget above it would press the lines flat, and is told in words
 
 
 def memory_png(run: PlottedRun) -> bytes:
@@ -21,7 +22,9 @@ def memory_figure(run: PlottedRun) -> Any:
     """What `memory_png` draws, as matplotlib's figure."""
     figure, axes = new_figure(HEIGHT_INCHES, MARGINS)
     points = thinned(run.memory)
-    most_bytes = max([run.budget_bytes or 0, *(point.most_bytes for point in points)])
+    budget_bytes, most_bytes = run.budget_bytes, max((point.most_bytes for point in points), default=0)
+    is_far = budget_bytes is not None and budget_bytes > FAR * most_bytes > 0
+    most_bytes = most_bytes if is_far else max(most_bytes, budget_bytes or 0)
     second, time_name = time_unit(run.end_s)
     byte, byte_name = byte_unit(most_bytes)
     times = [point.at_s / second for point in points]
@@ -33,14 +36,21 @@ def memory_figure(run: PlottedRun) -> Any:
         rss = [(point.rss_bytes or 0) / byte for point in measured]
         known = [point.at_s / second for point in measured]
         axes.step(known, rss, where="post", color=RESIDENT, linewidth=1, label="resident")
-    if run.budget_bytes is not None:
-        axes.axhline(run.budget_bytes / byte, color=BUDGET, linestyle="--", label="budget")
+    if budget_bytes is not None:
+        label = "budget" if not is_far else f"budget, far above at {_in_its_unit(budget_bytes)}"
+        at = float("nan") if is_far else budget_bytes / byte
+        axes.axhline(at, color=BUDGET, linestyle="--", label=label)
     axes.set(xlabel=time_name, ylabel=f"memory, {byte_name}", title=run.title)
     axes.set_xlim(0, max(run.end_s / second, 1e-9))
     axes.set_ylim(0, max(most_bytes / byte * 1.1, 1e-9))
     axes.title.set_fontsize(9)
     axes.legend(loc="lower right", fontsize=8)
     return figure
+
+
+def _in_its_unit(size_bytes: int) -> str:
+    byte, name = byte_unit(size_bytes)
+    return f"{size_bytes / byte:.4g} {name}"
 
 
 def thinned(points: Sequence[MemoryPoint]) -> list[MemoryPoint]:

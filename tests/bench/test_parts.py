@@ -7,6 +7,7 @@ import base64
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from bench.report import report_page
 from bench.run_folder import RunFolder
 from bench.statistics import spread
 from bench.trend import growth
+from bench.watching import Watching
 from bench.works import at_rates, one_after_another
 from cli.bench.progress import ProgressLine
 from config import Config
@@ -149,6 +151,18 @@ def test_a_line_of_progress_is_replaced_on_a_terminal_and_rare_elsewhere() -> No
         line.show("")
     assert terminal.getvalue() == "\r\x1b[2K1 of 3\r\x1b[2Ka word\n1 of 3\r\x1b[2K"
     assert file.getvalue() == "a word\n"
+
+
+def test_until_a_proof_has_ended_progress_says_what_they_wait_for() -> None:
+    jobs = SimpleNamespace(
+        now_s=lambda: 2.0, open={"a": None}, waiting="merkle #1: waits until its circuit is ready"
+    )
+    watching = Watching(None, SimpleNamespace(monitor=None, budget_bytes=None), jobs, 3, print, 30.0)  # type: ignore[arg-type]
+    assert (
+        watching.line() == "0 of 3 proofs, 0.0 a minute, 1 open; merkle #1: waits until its circuit is ready"
+    )
+    watching.outcomes.append(made(1))
+    assert watching.line() == "1 of 3 proofs, 30.0 a minute, 1 open"
 
 
 def test_kinds_go_by_the_public_names() -> None:

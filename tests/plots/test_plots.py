@@ -87,6 +87,13 @@ def test_without_measured_bytes_or_budget_there_is_no_such_line() -> None:
     assert labels == ["reserved"]
 
 
+def test_a_budget_far_above_is_told_and_does_not_press_the_lines_flat() -> None:
+    run = PlottedRun("small", 120 << 30, (MemoryPoint(0.0, 1 << 28), MemoryPoint(1.0, 1 << 29)), ())
+    axes = memory_figure(run).axes[0]
+    assert axes.get_ylim()[1] == pytest.approx(512 * 1.1)
+    assert "budget, far above at 120 GiB" in [line.get_label() for line in axes.get_lines()]
+
+
 def test_thinning_keeps_the_peak_and_the_order() -> None:
     points = [MemoryPoint(float(at), 1 + at % 7) for at in range(10 * MOST_POINTS)]
     points[12_345] = MemoryPoint(12_345.0, 999)
