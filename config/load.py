@@ -65,10 +65,13 @@ def load_config(path: Path | str | None = None, warn: Callable[[str], None] = wa
         raise ConfigError(f"{found}: {_describe(error)}") from error
 
 
-def checked_config(values: Mapping[str, Any]) -> Config:
-    """Settings by section and key, as in a file. Raises ConfigError, one line."""
+def checked_config(values: Mapping[str, Any], *, written: bool = False) -> Config:
+    """Settings by section and key. Raises ConfigError, one line.
+
+    written: people wrote them, as in a file of the working folder, so sizes and durations need their units.
+    """
     try:
-        return Config.model_validate(values)
+        return Config.model_validate(values, context={"folder": Path.cwd()} if written else None)
     except ValidationError as error:
         raise ConfigError(_describe(error)) from error
 

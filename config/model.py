@@ -18,16 +18,16 @@ from config.units import parse_budget, parse_duration, parse_size
 Priority = Literal["critical", "high", "normal", "low"]
 
 
-def _size(value: object) -> int:
+def _size(value: object, info: ValidationInfo) -> int:
     if not isinstance(value, str | int):
         raise ConfigError(f'found {value!r}, expected a size such as "2GiB"')
-    return parse_size(value)
+    return parse_size(value, needs_unit=_is_written(info))
 
 
-def _budget(value: object) -> int | str:
+def _budget(value: object, info: ValidationInfo) -> int | str:
     if not isinstance(value, str | int):
         raise ConfigError(f'found {value!r}, expected a size such as "2GiB", or "auto"')
-    return parse_budget(value)
+    return parse_budget(value, needs_unit=_is_written(info))
 
 
 def _lookahead(value: object) -> int | str:
@@ -55,10 +55,15 @@ def _are_different_counts(values: list[object]) -> bool:
     return all(type(each) is int and each >= 0 for each in values) and len(set(values)) == len(values)
 
 
-def _duration(value: object) -> float:
+def _duration(value: object, info: ValidationInfo) -> float:
     if not isinstance(value, str | int | float):
         raise ConfigError(f'found {value!r}, expected a duration such as "5m"')
-    return parse_duration(value)
+    return parse_duration(value, needs_unit=_is_written(info))
+
+
+def _is_written(info: ValidationInfo) -> bool:
+    """People wrote it, so that a number has its unit; else it is a program's, in bytes and seconds."""
+    return info.context is not None
 
 
 def _path(value: object, info: ValidationInfo) -> Path:

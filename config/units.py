@@ -29,28 +29,31 @@ _MAX_BYTES = 2**63 - 1  # what a database column and a C size hold
 _MAX_SECONDS = 100 * 365 * 86400
 
 
-def parse_size(text: str | int) -> int:
+def parse_size(text: str | int, *, needs_unit: bool = True) -> int:
     """Bytes meant by `text`: a number with B, KiB, MiB, GiB, TiB, PiB (powers of 1024) or KB … PB (of 1000).
 
-    A bare number counts bytes; upper and lower case are the same; a fraction of a byte is cut off.
+    Upper and lower case are the same; a fraction of a byte is cut off. A bare number but 0 is refused, as
+    people who type 5 mean gigabytes; needs_unit: False: it counts bytes, as a program's do.
     Raises ConfigError where it is no size, is negative, or does not fit 63 bits.
     """
     match = _SIZE.fullmatch(str(text)) if not isinstance(text, bool) else None
     factor = _SIZE_UNITS.get(match[2].casefold()) if match else None
     if match is None or factor is None:
         raise ConfigError(f'found {text!r}, expected a size such as "2GiB" or "512MiB"')
+    if needs_unit and not match[2] and Fraction(match[1]):
+        raise ConfigError(f'found {text!r}, expected a size with its unit such as "{match[1]}GiB"')
     size_bytes = int(Fraction(match[1]) * factor)
     if size_bytes > _MAX_BYTES:
         raise ConfigError(f"found {text!r}, expected a size below 8192PiB")
     return size_bytes
 
 
-def parse_budget(text: str | int) -> int | Literal["auto"]:
+def parse_budget(text: str | int, *, needs_unit: bool = True) -> int | Literal["auto"]:
     """Bytes meant by `text`, as `parse_size`, and at least one; or "auto" itself. Raises ConfigError."""
     if text == "auto":
         return "auto"
     try:
-        size_bytes = parse_size(text)
+        size_bytes = parse_size(text, needs_unit=needs_unit)
     except ConfigError as error:
         raise ConfigError(f'{error}, or "auto"') from error
     if size_bytes == 0:
@@ -74,18 +77,18 @@ def format_size_up(size_bytes: int) -> str:
     return f"{-(-size_bytes // 1024**power)}{_BINARY[power]}"
 
 
-def parse_duration(text: str | float, *, needs_unit: bool = False) -> float:
-    """Seconds meant by `text`: "250ms", "300s", "5m", "1h30m", "2d"; a bare number counts seconds.
+def parse_duration(text: str | float, *, needs_unit: bool = True) -> float:
+    """Seconds meant by `text`: "250ms", "300s", "5m", "1h30m", "2d".
 
-    needs_unit: for what people type in days as likely as in seconds, where a bare number is refused.
-    Raises ConfigError where it is no duration, is negative, or is above 100 years.
+    A bare number but 0 is refused, as people type days as likely as seconds; needs_unit: False: it counts
+    seconds. Raises ConfigError where it is no duration, is negative, or is above 100 years.
     """
     if not isinstance(text, str):
         text = "" if isinstance(text, bool) else repr(text)
     if re.fullmatch(rf"\s*{_NUMBER}\s*", text):
-        if needs_unit:
-            raise ConfigError(f'found {text!r}, expected a duration with its unit such as "30m" or "25s"')
         seconds = Fraction(text.strip())
+        if needs_unit and seconds:
+            raise ConfigError(f'found {text!r}, expected a duration with its unit such as "30m" or "25s"')
     elif _DURATION.fullmatch(text):
         seconds = sum(
             (Fraction(number) * _DURATION_UNITS[unit] for number, unit in _DURATION_PART.findall(text)),

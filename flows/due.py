@@ -18,7 +18,7 @@ def due_at(text: str, now: datetime) -> datetime:
     if hour := _HOUR.fullmatch(text):
         return _next(int(hour[1]), int(hour[2]), now, text)
     try:
-        return (now + timedelta(seconds=parse_duration(text, needs_unit=True))).astimezone(UTC)
+        return (now + timedelta(seconds=parse_duration(text))).astimezone(UTC)
     except ConfigError:
         pass
     try:

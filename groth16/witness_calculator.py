@@ -199,10 +199,8 @@ class _Instance:
             self._check_size(name, len(values), addresses[name])
         given, expected = sum(map(len, signals.values())), self._call("getInputSize")
         if given < expected:
-            names = ", ".join(signals) or "nothing"
-            raise InputError(
-                f"{self._path}: takes {expected} input values, {given} are given by {names}: one is missing"
-            )
+            found = f"{given} are given by {', '.join(signals)}" if signals else "none is given"
+            raise InputError(f"{self._path}: takes {expected} input values, {found}: one is missing")
         for name, values in signals.items():
             for index, value in enumerate(values):
                 self._memory.write(self._store, value.to_bytes(self._element_bytes, "little"), self._shared)

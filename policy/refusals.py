@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from policy.model import Circuit, Device
-from policy.wording import bytes_text
+from policy.wording import bytes_text, bytes_text_up
 
 
 def budget_refusal(circuit: Circuit, working_bytes: int, budget_bytes: int) -> str | None:
@@ -16,7 +16,7 @@ def budget_refusal(circuit: Circuit, working_bytes: int, budget_bytes: int) -> s
         f"one partition of {circuit.name} needs {bytes_text(needed_bytes)}:"
         f" {bytes_text(circuit.entries_bytes)} SRS and PCE,"
         f" {bytes_text(working_bytes)} working set{measured};"
-        f" the budget is {bytes_text(budget_bytes)}; a budget of {needed_bytes} bytes would do"
+        f" the budget is {bytes_text(budget_bytes)}; a budget of {bytes_text_up(needed_bytes)} would do"
     )
 
 
@@ -36,5 +36,6 @@ def device_refusal(circuit: Circuit, devices: Sequence[Device], lost: Sequence[s
         )
     return (
         f"one partition of {circuit.name} needs {bytes_text(needed_bytes)} of a device's memory{parts},"
-        f" the largest device has {bytes_text(max(sizes))}; a device of {needed_bytes} bytes would do{gone}"
+        f" the largest device has {bytes_text(max(sizes))};"
+        f" a device of {bytes_text_up(needed_bytes)} would do{gone}"
     )

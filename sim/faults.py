@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sim.quantities import DurationS
+from sim.quantities import DurationS, Share
 
-Share = Annotated[float, Field(ge=0, lt=1)]
+ShareOfStages = Annotated[Share, Field(ge=0, lt=1)]
 NEVER_S = 0.0
 
 
@@ -29,7 +29,7 @@ class Faults(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    stage_failures: Share = 0.0
+    stage_failures: ShareOfStages = 0.0
     retries: Annotated[int, Field(ge=0, le=100)] = 2
     device_loss: DurationS = NEVER_S
     device_repair: DurationS = 600.0

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from config import ConfigError, parse_duration, parse_size
 from sim.answers import LATENCY, Answers
 from sim.errors import SimError
+from sim.quantities import duration, share, size
 from sim.summary import Summary
 from sim.sweep import MISSED, keeps_up
+from sim.words import quantity, worded
 
 TOO_MUCH = "more memory reserved than the budget, or resident than there is"
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 _GOAL = re.compile(r"\s*([a-z0-9_]+(?:\[[^\]]+\])?)\s*(<=|>=)\s*(\S+)\s*")
 
 
@@ -32,7 +34,7 @@ class Goal:
         return found.mean <= self.bound if self.at_most else found.mean >= self.bound
 
     def __str__(self) -> str:
-        return f"{self.figure} {'<=' if self.at_most else '>='} {self.bound:g}"
+        return f"{self.figure} {'<=' if self.at_most else '>='} {quantity(self.figure, self.bound)}"
 
 
 @dataclass(frozen=True)
@@ -53,35 +55,38 @@ def read_goal(text: str) -> Goal:
 
 
 def read_share(text: str) -> float:
-    """A share such as "1%" or "0.01"."""
+    """A share such as "1%"; a number without % could be meant as either, and is refused."""
     try:
-        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise SimError(f"--late {text}: expected a share of the deadlines such as 1%")
-    return share
+        return share(text)
+    except ValueError as error:
+        raise SimError(f"--late: {error}") from error
 
 
 def _bound(text: str, figure: str, value: str) -> float:
     name = figure.partition("[")[0]
     try:
         if name.endswith("_s"):
-            return parse_duration(value)
+            return duration(value)
         if name.endswith("_bytes"):
-            return float(parse_size(value))
-        return float(value.removesuffix("%")) / 100 if value.endswith("%") else float(value)
-    except (ConfigError, ValueError) as error:
+            return float(size(value))
+        return share(value) if name.endswith("_share") else _number(value)
+    except ValueError as error:
         raise SimError(f"--goal {text!r}: {error}") from error
+
+
+def _number(text: str) -> float:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"found {text!r}, expected a number, as the figure has no unit")
+    return float(text)
 
 
 def hopeless(answers: Sequence[Answers], seeds: int, late_share: float) -> bool:
     """Whether no answers by the rest of the `seeds` can make the mean of all good enough."""
     missed: dict[str, float] = defaultdict(float)
     for each in answers:
-        for name, share in each.figures.items():
+        for name, value in each.figures.items():
             if name.startswith(MISSED):
-                missed[name] += share
+                missed[name] += value
     return (
         any(total > seeds * late_share for total in missed.values())
         or any(each.over_budget for each in answers)
@@ -108,7 +113,7 @@ def why_not(summary: Summary, bounds: Bounds) -> str:
     found = summary.figures.get(missed.figure)
     if found is None:
         _check_name(missed.figure, summary)
-    return f"{missed} does not hold: {'not told' if found is None else f'{found.mean:.4g}'}"
+    return f"{missed} does not hold: {'not told' if found is None else worded(missed.figure, found)}"
 
 
 def _check_name(figure: str, summary: Summary) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from config import format_size
 from policy import Device, Limits
 from sim.errors import SimError
 from sim.quantities import BytesPerSecond, SizeBytes
@@ -98,8 +99,9 @@ def _budget_bytes(host: Host, config: "Config") -> int:
     budget_bytes = host.memory - config.memory.safety_margin
     if budget_bytes <= 0:
         raise SimError(
-            f"host {host.name}: its memory of {host.memory} bytes is no more than memory.safety_margin, "
-            f"{config.memory.safety_margin} bytes; give it more memory, or a budget"
+            f"host {host.name}: its memory of {format_size(host.memory)} is no more than "
+            f"memory.safety_margin, {format_size(config.memory.safety_margin)}; "
+            "give it more memory, or a budget"
         )
     return budget_bytes
 
@@ -117,6 +119,7 @@ def _devices(host: Host, config: "Config") -> tuple[Device, ...]:
     memory_bytes = auto_bytes if asked == "auto" else asked
     if memory_bytes is not None and memory_bytes <= 0:
         raise SimError(
-            f"host {host.name}: gpu_memory is {all_bytes} bytes, its driver takes 1 GiB; give it more"
+            f"host {host.name}: gpu_memory is {format_size(all_bytes or 0)}, of which its driver takes "
+            "1GiB or more; give it more"
         )
     return tuple(Device(f"gpu{each}", workers, memory_bytes) for each in ordinals)

@@ -8,13 +8,13 @@ from pydantic import BeforeValidator, PlainSerializer, SerializationInfo, Valida
 
 from config import ConfigError, parse_duration, parse_size
 
+_PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
 _RATE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*/\s*(s|m|h|d)\s*")
-_BARE = re.compile(r"\s*[0-9.]*\s*")
 
 
 def size(value: object) -> int:
     """Bytes meant by "384GiB". Raises ValueError, for a number without unit too."""
-    if not isinstance(value, str) or _BARE.fullmatch(value):
+    if isinstance(value, bool) or not isinstance(value, str | int):
         raise ValueError(f'found {value!r}, expected a size with its unit such as "384GiB"')
     try:
         return parse_size(value)
@@ -33,10 +33,10 @@ def bandwidth(value: object) -> float:
 
 def duration(value: object) -> float:
     """Seconds meant by "30m". Raises ValueError, for a number without unit too."""
-    if not isinstance(value, str):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f'found {value!r}, expected a duration with its unit such as "30m" or "25s"')
     try:
-        return parse_duration(value, needs_unit=True)
+        return parse_duration(value)
     except ConfigError as error:
         raise ValueError(str(error)) from error
 
@@ -47,6 +47,14 @@ def rate(value: object) -> float:
     if found is None or float(found[1]) == 0:
         raise ValueError(f'found {value!r}, expected a rate such as "40/d" or "2/h"')
     return float(found[1]) / duration(f"1{found[2]}")
+
+
+def share(value: object) -> float:
+    """The share of 1 meant by "1%". Raises ValueError for 1 without the sign, which may mean all of it."""
+    found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    if found is None or float(found[1]) > 100:
+        raise ValueError(f'found {value!r}, expected a percentage from 0% to 100% such as "1%"')
+    return float(found[1]) / 100
 
 
 IN_A_FILE = {"in a file": True}
@@ -74,3 +82,4 @@ SizeBytes = Annotated[int, _from(size), _unit("B")]
 BytesPerSecond = Annotated[float, _from(bandwidth), _unit("B/s")]
 DurationS = Annotated[float, _from(duration), _unit("s")]
 PerSecond = Annotated[float, _from(rate)]
+Share = Annotated[float, _from(share)]

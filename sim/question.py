@@ -99,10 +99,11 @@ def _check_memory_matters(
 
 def _with_config(config: Config, changes: Mapping[str, str]) -> Config:
     values = config.model_dump()
-    for key, value in changes.items():
-        section, _, name = key.partition(".")
-        values[section][name] = toml_value(value)
     try:
+        for key, value in changes.items():
+            section, _, name = key.partition(".")
+            alone = checked_config({section: {name: toml_value(value)}}, written=True)
+            values[section][name] = getattr(getattr(alone, section), name)
         return checked_config(values) if changes else config
     except ConfigError as error:
         raise SimError(f"--set {error}") from error

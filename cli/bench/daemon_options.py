@@ -39,7 +39,7 @@ class Duration(click.ParamType):
         if isinstance(value, float):
             return value
         try:
-            return parse_duration(value)
+            return parse_duration(value, needs_unit=False)
         except ConfigError as error:
             self.fail(str(error), param, ctx)
 

@@ -56,7 +56,7 @@ def moment(_context: object, parameter: click.Parameter, value: str | None) -> d
     if value is None:
         return None
     try:
-        return datetime.now(UTC) - timedelta(seconds=parse_duration(value, needs_unit=True))
+        return datetime.now(UTC) - timedelta(seconds=parse_duration(value))
     except ConfigError:
         pass  # then a date
     try:

@@ -66,7 +66,11 @@ QUESTION_OPTIONS = (
     ),
 )  # fmt: skip
 late_option = click.option(
-    "--late", default="0%", show_default=True, metavar="SHARE", help="Of the deadlines, that may be missed."
+    "--late",
+    default="0%",
+    show_default=True,
+    metavar="PERCENT",
+    help="Of the deadlines, that may be missed, as 1%.",
 )
 json_and_csv = (
     json_option,

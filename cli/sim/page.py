@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cli.sim.tables import circuits_of
-from cli.sim.words import figure, worded
+from sim.words import figure, worded
 
 if TYPE_CHECKING:
     from plots import PageTable, PlottedRun

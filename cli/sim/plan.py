@@ -88,7 +88,7 @@ def _print(found: Plan) -> None:
 
 
 def _sentences(found: Plan) -> list[str]:
-    from cli.sim.words import worded
+    from sim.words import worded
 
     what = "most" if not found.axis.rising else "least"
     if found.shortened is not None:
@@ -120,8 +120,8 @@ def _next_step(found: Plan) -> list[str]:
 
 def _steps_table(found: Plan) -> object:
     from cli.sim.tables import bound_by
-    from cli.sim.words import ABSENT, number
     from cli.table import table
+    from sim.words import ABSENT, number
 
     assert found.found is not None, "steps are taken from what was found"
     right = ("gain", "cost more")

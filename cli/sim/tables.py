@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.sim.words import ABSENT, figure, number, signed, worded
 from cli.table import PlainTable, table
 from groth16.output import replacing
+from sim.words import ABSENT, figure, number, signed, worded
 
 if TYPE_CHECKING:
     from sim.compare import Difference

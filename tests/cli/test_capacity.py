@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -37,11 +38,14 @@ def test_it_counts_what_fits_and_tells_the_bound(cuzk: Cuzk, settings: Path) -> 
     assert one["working_bytes"] == int(one["phase1_bytes"] or 0) + int(one["phase2_bytes"] or 0)
     assert one | {"circuit": "other"} == other
     needed_bytes, working_bytes = int(one["entries_bytes"] or 0), int(one["working_bytes"] or 0)
-    (small,) = asked(cuzk, settings, "one", "one", "--budget", str(needed_bytes + 3 * working_bytes))
+    (small,) = asked(cuzk, settings, "one", "one", "--budget", f"{needed_bytes + 3 * working_bytes}B")
     assert (small["alone"], small["at_once"], small["bound"], small["refusal"]) == (3, 3, "budget", None)
-    (none,) = asked(cuzk, settings, "one", "--budget", str(needed_bytes + working_bytes - 1))
+    (none,) = asked(cuzk, settings, "one", "--budget", f"{needed_bytes + working_bytes - 1}B")
     assert none["at_once"] == 0
-    assert str(none["refusal"]).endswith(f"a budget of {needed_bytes + working_bytes} bytes would do")
+    would_do = re.search(r"a budget of ([0-9.]+ [KMG]iB) would do$", str(none["refusal"]))
+    assert would_do is not None
+    (enough,) = asked(cuzk, settings, "one", "--budget", would_do[1])
+    assert (enough["at_once"], enough["refusal"]) == (1, None)
     assert Capacity.__dataclass_fields__.keys() < one.keys()
 
 

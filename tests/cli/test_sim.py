@@ -154,7 +154,7 @@ def test_profiles_are_listed(cuzk: Cuzk, environment: dict[str, str]) -> None:
         (["compare", *BATCH, "--with", " "], "--with is empty"),
         (["plan", *BATCH, "--find", "memory", "--goal", "fast"], "expected such as latency_p99_s"),
         (["plan", *BATCH, "--find", "memory", "--step", "1KiB"], "expected at least 512MiB"),
-        (["plan", *BATCH, "--find", "memory", "--late", "x"], "--late x: expected a share"),
+        (["plan", *BATCH, "--find", "memory", "--late", "x"], "--late: found 'x', expected a percentage"),
         (["run", *BATCH, "--html", "/nowhere/x.html"], "/nowhere/x.html: cannot be written"),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_missing_input_is_refused(calculator: WitnessCalculator) -> None:
         calculator.path,
         "takes 10 input values, 9 are given by factors",
     )
-    refuses(lambda _: calculator.calculate({}), calculator.path, "0 are given by nothing")
+    refuses(lambda _: calculator.calculate({}), calculator.path, "takes 10 input values, none is given")
 
 
 def test_a_failed_calculation_leaves_nothing_behind(calculator: WitnessCalculator) -> None:

@@ -41,7 +41,7 @@ def test_what_can_never_fit_is_refused_with_the_numbers() -> None:
     (refusal,) = policy.handle(Submit(Job("a", A)), 0.0)
     assert refusal.why == (
         "one partition of A needs 14 B: 10 B SRS and PCE, 4 B working set; the budget is 13 B; "
-        "a budget of 14 bytes would do"
+        "a budget of 14 B would do"
     )
     assert BudgetPolicy(limits(14)).handle(Submit(Job("a", A)), 0.0) != [refusal]
 

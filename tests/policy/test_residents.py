@@ -116,7 +116,7 @@ def test_an_entry_and_a_partition_that_fit_no_device_are_refused_with_the_number
     assert refused == Reject(
         "a",
         "one partition of K needs 11 B of a device's memory (8 B SRS, 3 B beside it), the largest device has"
-        " 10 B; a device of 11 bytes would do",
+        " 10 B; a device of 11 B would do",
     )
 
 
@@ -170,7 +170,7 @@ def test_what_no_device_is_left_for_fails_and_says_why() -> None:
         Fail(
             "b",
             "one partition of L needs 12 B of a device's memory (10 B SRS, 2 B beside it), the largest device"
-            " has 8 B; a device of 12 bytes would do; gpu0 is lost",
+            " has 8 B; a device of 12 B would do; gpu0 is lost",
         )
     ]
     assert some.submit("c", large) == ["reject c"]

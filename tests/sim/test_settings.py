@@ -8,7 +8,7 @@ from sim import SimError
 from sim.scenario import refusal
 from sim.settings import combinations, known_keys, read_setting, read_values
 from sim.workload import ClosedLoop, OpenLoop
-from tests.sim.question import HOST, KIB, closed, opened, question
+from tests.sim.question import HOST, closed, opened, question
 
 
 def test_lists_and_ranges_are_spelled_out() -> None:
@@ -67,7 +67,7 @@ def test_every_known_key_is_taken_by_the_question_that_it_suits() -> None:
         "pipeline.synthesis_lookahead": "2", "pipeline.synthesis_lookahead_bytes": "100KiB",
         "pipeline.synthesis_concurrency": "3", "workload.load": "2", "workload.duration": "2h",
         "workload.count": "4", "workload.concurrency": "2", "workload.deadline": "1h",
-        "workload.poisson": "9/h", "workload.every": "1m", "faults.stage_failures": "0.1",
+        "workload.poisson": "9/h", "workload.every": "1m", "faults.stage_failures": "10%",
         "faults.retries": "3", "faults.device_loss": "1h", "faults.device_repair": "1m",
         "faults.process_death": "1h", "faults.restart": "2m", "faults.slow_disk": "1h",
         "faults.slow_disk_for": "1m", "faults.slow_disk_factor": "2.0",
@@ -135,7 +135,17 @@ def test_the_cost_is_the_sum_over_the_hosts() -> None:
         ({"workload.deadline": "1h"}, "the workload is closed, and its batches have none"),
         ({"workload.other.count": "1"}, "the workload has no other"),
         ({"workload.load": "2"}, "of an open workload"),
-        ({"faults.stage_failures": "2"}, "--set faults.stage_failures: found 2, expected less than 1"),
+        ({"faults.stage_failures": "2"}, "--set faults.stage_failures: found 2, expected a percentage"),
+        (
+            {"faults.stage_failures": "100%"},
+            "--set faults.stage_failures: found '100%', expected less than 1",
+        ),
+        ({"memory.safety_margin": "5"}, "--set memory.safety_margin: found 5, expected a size with its unit"),
+        (
+            {"memory.eviction_min_idle": "5"},
+            "memory.eviction_min_idle: found '5', expected a duration with its",
+        ),
+        ({"workload.load": "50%"}, "expected a factor such as 1.5"),
         ({"gpus.devices": "[4]"}, "gpus.devices names GPU 4, but host box has 1"),
     ],
 )
@@ -163,4 +173,4 @@ def test_what_never_fits_is_told_before_anything_is_played() -> None:
     assert refusal(asked.scenario()) is None
     why = refusal(asked.scenario({"memory.total_budget": "100KiB"}))
     assert why is not None
-    assert f"a budget of {120 * KIB} bytes would do" in why
+    assert "a budget of 120 KiB would do" in why

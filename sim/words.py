@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from config import format_size
+from sim.intervals import Interval
 
 if TYPE_CHECKING:
-    from sim.intervals import Interval
     from sim.summary import Summary
 
 MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86_400.0
@@ -32,6 +32,11 @@ def worded(name: str, interval: Interval) -> str:
     else:
         text = [number(each) for each in _parts(interval)]
     return " ± ".join(text)
+
+
+def quantity(name: str, value: float) -> str:
+    """A value of the figure, in the unit that its name calls for."""
+    return worded(name, Interval(value, None, None, 1))
 
 
 def number(value: float) -> str:
