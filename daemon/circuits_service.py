@@ -61,17 +61,19 @@ class CircuitsService(CircuitsServicer):
         self, request: pb.SubmitCircuitRequest, _context: Any
     ) -> pb.SubmitCircuitResponse:
         job, known = await self._submit(request, "verify")
-        return pb.SubmitCircuitResponse(job_id=job.id, queue_position=self._book.position(job), known=known)
+        return pb.SubmitCircuitResponse(
+            job_id=job.id, queue_position=self._book.shelf.position(job), known=known
+        )
 
     @answered
     async def AwaitJob(self, request: pb.AwaitJobRequest, _context: Any) -> pb.JobResult:
-        job = self._book.find(request.job_id)
+        job = await self._book.shelf.find(request.job_id)
         return await self._awaited(job, request.timeout_ms / 1000 if request.timeout_ms else None)
 
     @streamed
     async def WatchJob(self, request: pb.WatchJobRequest, _context: Any) -> AsyncIterator[pb.JobEvent]:
-        job = self._book.find(request.job_id)
-        job.watchers += 1
+        job = await self._book.shelf.find(request.job_id)
+        self._book.waits.came(job)
         try:
             async for event in follow(job, self._book):
                 yield event
@@ -79,19 +81,19 @@ class CircuitsService(CircuitsServicer):
                 job_id=job.id, state=STATES[job.state], at_s=job.age_s, result=await self._awaited(job, None)
             )
         finally:
-            self._book.left(job)
+            self._book.waits.left(job)
 
     @answered
     async def CancelJob(self, request: pb.CancelJobRequest, _context: Any) -> pb.CancelJobResponse:
-        job = self._book.find(request.job_id)
+        job = await self._book.shelf.find(request.job_id)
         answer = pb.CancelJobResponse(was_running=job.state == "running", had_ended=not job.is_open)
-        self._book.cancel(job)
+        self._book.runs.cancel(job)
         return answer
 
     @answered
     async def Why(self, request: pb.WhyRequest, _context: Any) -> pb.WhyResponse:
-        jobs = [self._book.find(request.job_id)] if request.job_id else self._book.jobs
-        return pb.WhyResponse(lines=[line for job in jobs for line in self._book.why(job)])
+        jobs = [await self._book.shelf.find(request.job_id)] if request.job_id else self._book.shelf.open_jobs
+        return pb.WhyResponse(lines=[line for job in jobs for line in self._book.runs.why(job)])
 
     @answered
     async def Load(self, request: pb.SubmitCircuitRequest, _context: Any) -> pb.JobResult:
@@ -118,7 +120,9 @@ class CircuitsService(CircuitsServicer):
     @answered
     async def Drain(self, _request: pb.DrainRequest, _context: Any) -> pb.DrainResponse:
         self._drain.set()
-        return pb.DrainResponse(running=self._book.count("running"), waiting=self._book.count("accepted"))
+        return pb.DrainResponse(
+            running=self._book.shelf.count("running"), waiting=self._book.shelf.count("accepted")
+        )
 
     async def _to_its_end(self, request: pb.SubmitCircuitRequest, until: Stage) -> pb.JobResult:
         job, _ = await self._submit(request, until)
@@ -143,7 +147,7 @@ class CircuitsService(CircuitsServicer):
         return await self._book.submit(await with_digest(ask, data), data)
 
     async def _awaited(self, job: Job, timeout_s: float | None) -> pb.JobResult:
-        if not await self._book.wait(job, timeout_s):
+        if not await self._book.waits.wait(job, timeout_s):
             return pb.JobResult(job_id=job.id, state=STATES[job.state])
         files = await self._book.files(job) if job.state == "done" else ()
         result = as_result(job, files)

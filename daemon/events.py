@@ -32,7 +32,7 @@ async def follow(job: Job, book: Book) -> AsyncIterator[pb.JobEvent]:
         for event in _news(job, told):
             yield event
         if job.is_open and job.age_s - said_s >= SAY_WHY_EVERY_S:
-            why, said_s = "; ".join(book.why(job)[:3]), job.age_s
+            why, said_s = "; ".join(book.runs.why(job)[:3]), job.age_s
             if why != said:
                 said = why
                 yield _of_job(job, why)

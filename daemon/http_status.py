@@ -106,7 +106,7 @@ def _application(settings: DaemonConfig, engine: Engine, book: Book, status: Sta
         return PlainTextResponse(metrics_text(engine, book), media_type=PROMETHEUS)
 
     async def health(_request: Request) -> Response:
-        if book.draining:
+        if book.runs.draining:
             return PlainTextResponse("draining\n", status_code=503)
         return PlainTextResponse("ok\n")
 

@@ -20,7 +20,7 @@ def metrics_text(engine: Engine, book: Book) -> str:
                 lambda: _ended(book),
                 "state",
             ),
-            Gauge("draining", "1 once the daemon takes no more jobs.", lambda: int(book.draining)),
+            Gauge("draining", "1 once the daemon takes no more jobs.", lambda: int(book.runs.draining)),
             Gauge("threads", "Threads of the process.", threading.active_count),
             Gauge("open_files", "Open descriptors of the process.", open_files),
         ]
@@ -28,11 +28,11 @@ def metrics_text(engine: Engine, book: Book) -> str:
 
 
 def _open_jobs(book: Book) -> dict[str, float]:
-    return {"accepted": book.count("accepted"), "running": book.count("running")}
+    return {"accepted": book.shelf.count("accepted"), "running": book.shelf.count("running")}
 
 
 def _ended(book: Book) -> dict[str, float]:
-    return {str(state): count for state, count in book.ended.items()}
+    return {str(state): count for state, count in book.runs.ended.items()}
 
 
 def open_files() -> int:

@@ -37,11 +37,11 @@ class PublicService(ProvingEngineServicer):
     @answered
     async def SubmitProof(self, request: pb.SubmitProofRequest, _context: Any) -> pb.SubmitProofResponse:
         job = await self._submit(request)
-        return pb.SubmitProofResponse(job_id=job.id, queue_position=self._book.position(job))
+        return pb.SubmitProofResponse(job_id=job.id, queue_position=self._book.shelf.position(job))
 
     @answered
     async def AwaitProof(self, request: pb.AwaitProofRequest, _context: Any) -> pb.AwaitProofResponse:
-        job = self._book.find(request.job_id)
+        job = await self._book.shelf.find(request.job_id)
         return await self._awaited(job, request.timeout_ms / 1000 if request.timeout_ms else None)
 
     @answered
@@ -51,14 +51,14 @@ class PublicService(ProvingEngineServicer):
 
     @answered
     async def CancelProof(self, request: pb.CancelProofRequest, _context: Any) -> pb.CancelProofResponse:
-        job = self._book.find(request.job_id)
+        job = await self._book.shelf.find(request.job_id)
         was_running = job.state == "running"
-        self._book.cancel(job)
+        self._book.runs.cancel(job)
         return pb.CancelProofResponse(was_running=was_running)
 
     @answered
     async def GetStatus(self, _request: pb.GetStatusRequest, _context: Any) -> pb.GetStatusResponse:
-        engine, ended = self._engine, self._book.ended
+        engine, ended = self._engine, self._book.runs.ended
         return pb.GetStatusResponse(
             gpus=self._gpus(),
             loaded_srs=await asyncio.to_thread(self._loaded_srs),
@@ -82,7 +82,7 @@ class PublicService(ProvingEngineServicer):
         started_s = time.monotonic()
         ask = Ask(name, kind=name, name=f"{name} (preload)", until="load")
         job, _ = await self._book.submit(await with_digest(ask, None), None)
-        await self._book.wait_for_end(job)
+        await self._book.waits.wait_for_end(job)
         return pb.PreloadSrsResponse(load_time_ms=round(1000 * (time.monotonic() - started_s)))
 
     @answered
@@ -108,7 +108,7 @@ class PublicService(ProvingEngineServicer):
         return job
 
     async def _awaited(self, job: Job, timeout_s: float | None) -> pb.AwaitProofResponse:
-        if not await self._book.wait(job, timeout_s):
+        if not await self._book.waits.wait(job, timeout_s):
             return Response(job_id=job.id, status=Response.TIMEOUT)
         end = job.end
         assert end is not None, "a job that was waited for has ended"
@@ -164,7 +164,7 @@ class PublicService(ProvingEngineServicer):
 
     def _queues(self) -> list[pb.QueueStatus]:
         counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-        for job in self._book.jobs:
+        for job in self._book.shelf.open_jobs:
             counts[job.ask.kind][job.state == "running"] += 1
         return [
             pb.QueueStatus(proof_kind=kind, pending=pending, in_progress=running)

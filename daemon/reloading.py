@@ -31,14 +31,14 @@ def reload_at(start: Start, current: Engine, book: Book) -> None:
         log.error("the settings were not reloaded: %s", error)
         return
     set_level(config.logging.level)
-    book.queue_limit, book.keep_results_s = config.daemon.queue_limit, config.daemon.keep_results
+    book.queue_limit, book.shelf.keep_results_s = config.daemon.queue_limit, config.daemon.keep_results
     budget = config.memory.total_budget
     if isinstance(budget, int) and budget != current.limits.budget_bytes:  # "auto" stays what it was
         current.resize(budget)
     log.warning(
         "settings reloaded: level %s, budget %s, queue limit %d, results kept %g s%s",
         config.logging.level, format_size(current.limits.budget_bytes), book.queue_limit,
-        book.keep_results_s, _unchanged(start.config, config),
+        book.shelf.keep_results_s, _unchanged(start.config, config),
     )  # fmt: skip
 
 

@@ -94,7 +94,7 @@ async def _live(start: Start, address: Address, here: Place) -> None:
         stack.callback(beating.cancel)
         signals.on_reload(lambda: reload_at(start, current, book))
         await signals.stop.wait()
-        log.info("ending: %d run, %d wait", book.count("running"), book.count("accepted"))
+        log.info("ending: %d run, %d wait", book.shelf.count("running"), book.shelf.count("accepted"))
         notify.notify("STOPPING=1")
         await _drain(book, config.daemon.drain, signals)
     log.info("ended")
@@ -137,18 +137,18 @@ async def _opened(config: Config, here: Place) -> AsyncIterator[tuple[Engine, Bo
         )
         circuits = Circuits(config, limits)
         book = Book(current, circuits, store, here.folder, settings.queue_limit, settings.keep_results)
-        book.resume(await asyncio.to_thread(store.known, here.folder, settings.keep_results))
-        forgetting = asyncio.create_task(book.forget_old())
+        book.resume(await asyncio.to_thread(store.unfinished, here.folder))
+        tidying = asyncio.create_task(book.shelf.tidy_up())
         try:
             yield current, book, circuits
         finally:
-            forgetting.cancel()
-            book.draining = True
+            tidying.cancel()
+            book.runs.draining = True
 
 
 async def _drain(book: Book, within_s: float, signals: Signals) -> None:
     """End in good order, unless a second signal comes."""
-    draining = asyncio.create_task(book.drain(within_s))
+    draining = asyncio.create_task(book.runs.drain(within_s))
     second = asyncio.create_task(signals.again.wait())
     await asyncio.wait((draining, second), return_when=asyncio.FIRST_COMPLETED)
     second.cancel()
@@ -157,7 +157,7 @@ async def _drain(book: Book, within_s: float, signals: Signals) -> None:
         draining.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await draining
-        await book.drain(0.0)
+        await book.runs.drain(0.0)
 
 
 async def _beat() -> None:

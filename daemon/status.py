@@ -34,12 +34,12 @@ class Status:
             peak_reserved_bytes=engine.peak_reserved_bytes,
             rss_bytes=engine.rss_bytes,
             peak_rss_bytes=engine.peak_rss_bytes,
-            waiting=book.count("accepted"),
-            running=book.count("running"),
-            done=book.ended["done"],
-            failed=book.ended["failed"],
-            cancelled=book.ended["cancelled"],
-            draining=book.draining,
+            waiting=book.shelf.count("accepted"),
+            running=book.shelf.count("running"),
+            done=book.runs.ended["done"],
+            failed=book.runs.ended["failed"],
+            cancelled=book.runs.ended["cancelled"],
+            draining=book.runs.draining,
             entries=[pb.CachedEntry(**entry._asdict()) for entry in engine.entries()],
             jobs=[
                 pb.RunningJob(
@@ -47,10 +47,10 @@ class Status:
                     circuit=job.ask.circuit,
                     name=job.ask.title,
                     state=STATES[job.state],
-                    doing=book.why(job)[0],
+                    doing=book.runs.why(job)[0],
                     age_s=job.age_s,
                 )
-                for job in book.jobs[:MOST_JOBS]
+                for job in book.shelf.open_jobs[:MOST_JOBS]
             ],
             threads=threading.active_count(),
             open_files=open_files(),

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +18,7 @@ log = logging.getLogger("cuzk.daemon")
 
 
 class Stored:
-    """See `daemon.book.Store`."""
+    """See `daemon.shelf.Store`."""
 
     def __init__(self, store: JobStore) -> None:
         self._store = store
@@ -43,23 +43,23 @@ class Stored:
     async def files(self, job: Job) -> tuple[PartitionFiles, ...]:
         return _unpacked(await asyncio.to_thread(self._store.proofs, job.id))
 
-    async def forget(self, job_ids: list[str]) -> None:
+    async def find(self, job_id: str) -> Job | None:
+        """One that has ended; only such are found here and nowhere in memory."""
+        return _ended(await asyncio.to_thread(self._store.find, job_id))
+
+    async def requested(self, request_id: str) -> Job | None:
+        """The same by its request."""
+        return _ended(await asyncio.to_thread(self._store.requested, request_id))
+
+    async def forget(self, before: datetime, also_undelivered: bool) -> None:
         try:
-            await asyncio.wrap_future(self._store.forget(job_ids))
+            await asyncio.wrap_future(self._store.forget(before, also_undelivered))
         except HistoryError as error:  # they are gone with the next ones
             log.warning("%s", error)
 
-    def known(self, folder: Path, keep_results_s: float) -> list[Job]:
-        """What earlier processes accepted, but for results that are old. Blocks. Raises HistoryError.
-
-        A result that no client has had counts from now on: they could not ask while nobody was here.
-        """
-        rows = self._store.all()
-        since = datetime.now(UTC) - timedelta(seconds=keep_results_s)
-        old = [row.id for row in rows if row.delivered_at is not None and (row.ended_at or since) < since]
-        if old:
-            self._store.forget(old)
-        jobs = [_job(row) for row in rows if row.id not in set(old)]
+    def unfinished(self, folder: Path) -> list[Job]:
+        """What earlier processes accepted and did not end. Blocks. Raises HistoryError."""
+        jobs = [_job(row) for row in self._store.unfinished()]
         _remove_strays(folder, jobs)
         return jobs
 
@@ -102,20 +102,24 @@ def _job(row: JobRow) -> Job:
         row.digest,
     )
     path = None if row.input_path is None else Path(row.input_path)
-    job = Job(ask, path, id=row.id, accepted_at=row.accepted_at)
-    if row.state != "accepted":
-        at = row.ended_at if row.delivered_at is not None else None
-        job.state = row.state
-        job.end = End(row.state, row.error or "", (), Timings(**row.timings or {}), at or datetime.now(UTC))
-        job.stored = True
-        job.delivered = row.delivered_at is not None
-        job.ended.set()
+    return Job(ask, path, id=row.id, accepted_at=row.accepted_at)
+
+
+def _ended(row: JobRow | None) -> Job | None:
+    if row is None or row.state == "accepted" or row.ended_at is None:
+        return None
+    job = _job(row)
+    job.state = row.state
+    job.end = End(row.state, row.error or "", (), Timings(**row.timings or {}), row.ended_at)
+    job.stored = True
+    job.delivered = row.delivered_at is not None
+    job.ended.set()
     return job
 
 
 def _remove_strays(folder: Path, jobs: list[Job]) -> None:
     """What a process left that died before it had accepted a job, or cleared up after one."""
-    wanted = {job.id for job in jobs if job.is_open}
+    wanted = {job.id for job in jobs}
     for path in folder.iterdir():
         if path.suffix in (WITNESS, SIGNALS) and path.stem not in wanted:
             path.unlink(missing_ok=True)

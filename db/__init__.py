@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from db.ask import Answer, ask, frame
-from db.errors import HistoryError, NoHistory
+from db.errors import HistoryError, JobThere, NoHistory
 from db.exported import read_lines, write_lines
 from db.failures import Failure, FailureRate, failure_rates, failures
 from db.filters import Filter
@@ -70,6 +70,7 @@ __all__ = [
     "Imported",
     "JobRow",
     "JobStore",
+    "JobThere",
     "Machine",
     "MemorySample",
     "NoHistory",

@@ -2,20 +2,22 @@
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, event, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, event, insert, select, update
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from db.connect import connect, reason, write_transaction
-from db.errors import HistoryError
+from db.errors import HistoryError, JobThere
 from db.history import History
+from db.ids import first_id
 from db.job_models import JobRow
 
 AT_ONCE = 256
@@ -30,7 +32,8 @@ class _Change:
 class JobStore:
     """A thread writes; what comes while it does goes into the next transaction together. Close it at the end.
 
-    A Future fails with HistoryError where its change could not be written.
+    A Future fails with HistoryError where its change could not be written. Rows are read without
+    their proofs.
     """
 
     def __init__(self, history: History, owner: str) -> None:
@@ -43,7 +46,7 @@ class JobStore:
         self._thread.start()
 
     def accept(self, row: JobRow) -> "Future[None]":
-        """A new job of this owner."""
+        """A new job of this owner. The Future fails with JobThere where there is one of the same request."""
         values = {column.key: getattr(row, column.key) for column in JobRow.__table__.columns}
         return self._put(
             lambda connection: connection.execute(insert(JobRow), [values | {"owner": self._owner}])
@@ -54,15 +57,32 @@ class JobStore:
         statement = update(JobRow).where(JobRow.id == job_id).values(**values)
         return self._put(lambda connection: connection.execute(statement))
 
-    def forget(self, job_ids: Sequence[str]) -> "Future[None]":
-        """Keep nothing of these."""
-        statement = delete(JobRow).where(JobRow.id.in_(job_ids))
+    def forget(self, before: datetime, also_undelivered: bool) -> "Future[None]":
+        """Keep nothing of this owner's jobs that ended before; where not told so, not of undelivered ones.
+
+        The ids of jobs begin with the time of their acceptance, so that no others are looked at.
+        """
+        old = [JobRow.owner == self._owner, JobRow.id < first_id(before), JobRow.ended_at < before]
+        if not also_undelivered:
+            old.append(JobRow.delivered_at.is_not(None))
+        statement = delete(JobRow).where(*old)
         return self._put(lambda connection: connection.execute(statement))
 
-    def all(self) -> list[JobRow]:
-        """The jobs of this owner, the oldest first, without their proofs. Raises HistoryError."""
+    def unfinished(self) -> list[JobRow]:
+        """The jobs of this owner that have not ended, the oldest first. Raises HistoryError."""
+        return self._find(JobRow.state == "accepted")
+
+    def find(self, job_id: str) -> JobRow | None:
+        """The job of this owner with that id, if there is one. Raises HistoryError."""
+        return next(iter(self._find(JobRow.id == job_id)), None)
+
+    def requested(self, request_id: str) -> JobRow | None:
+        """The job of this owner that was asked for under that name, if there is one. Raises HistoryError."""
+        return next(iter(self._find(JobRow.request_id == request_id)), None)
+
+    def _find(self, which: ColumnElement[bool]) -> list[JobRow]:
         columns = [column for column in JobRow.__table__.columns if column.key != "proofs"]
-        statement = select(*columns).where(JobRow.owner == self._owner).order_by(JobRow.id)
+        statement = select(*columns).where(JobRow.owner == self._owner, which).order_by(JobRow.id)
         return [JobRow(**row) for row in self._read(lambda s: s.execute(statement).mappings().all())]
 
     def proofs(self, job_id: str) -> bytes | None:
@@ -121,7 +141,8 @@ class JobStore:
 def _worded(error: Exception, address: str) -> Exception:
     if not isinstance(error, SQLAlchemyError):
         return error
-    worded = HistoryError(f"{address}: {reason(error)}")
+    kind = JobThere if isinstance(error, IntegrityError) else HistoryError
+    worded = kind(f"{address}: {reason(error)}")
     worded.__cause__ = error
     return worded
 

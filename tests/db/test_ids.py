@@ -3,8 +3,10 @@
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 from db import new_id
+from db.ids import first_id
 
 
 def test_layout_is_version_7() -> None:
@@ -29,3 +31,13 @@ def test_threads_never_get_the_same() -> None:
         made = list(pool.map(lambda _: new_id(), range(5_000)))
     assert len(set(made)) == len(made)
     assert len({one[:18] for one in made}) == len(made)  # even without the random part
+
+
+def test_the_first_of_a_moment_parts_earlier_ids_from_later_ones() -> None:
+    before = new_id()
+    time.sleep(0.002)
+    moment = datetime.now(UTC)
+    time.sleep(0.002)
+    later = new_id()
+    assert before < first_id(moment) < later
+    assert uuid.UUID(first_id(moment)).version == 7
