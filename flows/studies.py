@@ -74,7 +74,7 @@ class Study:
 
         That is the budget against fixed numbers of partitions at once.
         """
-        cases = [{}, *others] if others else fixed_against_budget(self.question)
+        cases = [{}, *others] if others else fixed_against_budget(self.question, self.given)
         return self._summaries([self._playable(settings) for settings in cases])
 
     def plan(

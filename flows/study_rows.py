@@ -19,7 +19,7 @@ def figure_rows(summary: Summary) -> Rows:
 def point_rows(swept: Swept) -> Rows:
     """Every point of a sweep, and what could not be played."""
     rows = [
-        {**each.settings, "verdict": each.verdict or "closed loop", "cost": _cost(each), **_rate(each),
+        {**each.settings, "verdict": each.told, "cost": _cost(each), **_rate(each),
          "on the front": "yes" if any(each is one for one in swept.front) else "",
          "winner": "yes" if each is swept.winner else ""}
         for each in swept.points
@@ -34,9 +34,9 @@ def difference_rows(summaries: Sequence[Summary]) -> Rows:
         changes = {found.name: found for found in differences(summaries[0], each)}
         rate = changes.get("proofs_an_hour")
         known = "sure" if rate is not None and rate.sure else "within the error"
-        row = {"settings": _settings(each), "verdict": each.verdict or "closed loop", **_rate(each)}
+        row = {"settings": _settings(each), "verdict": each.told, **_rate(each)}
         row["difference"] = "" if each is summaries[0] else known
-        rows.append(row | {"more memory than there is": "yes" if each.over_budget else ""})
+        rows.append(row)
     return rows
 
 

@@ -9,8 +9,8 @@ from sim.cluster import Ticket
 from sim.host import SimulatedHost
 from sim.intervals import percentile
 from sim.meter import NOTHING, Meter
-from sim.verdict import Verdict
-from sim.workload import Loop
+from sim.verdict import OUT_OF_MEMORY, Load, Verdict
+from sim.workload import Loop, Request
 
 Figures = dict[str, float]
 PERCENTILES = (("p50", 0.50), ("p90", 0.90), ("p99", 0.99))
@@ -22,7 +22,7 @@ LATENCY = "latency_"
 
 @dataclass(frozen=True)
 class Answers:
-    """Of one seed. `verdict` is None for a closed loop, which cannot be overloaded.
+    """Of one seed. `load` is None for a closed loop, which cannot be overloaded.
 
     Figures of a circuit or resource have its name in brackets, such as latency_p99_s[porep-32g].
     `run_ids`: where the history has it, which is another place each time.
@@ -30,16 +30,24 @@ class Answers:
 
     loop: Loop
     seed: int
-    verdict: Verdict | None
+    load: Load | None
     over_budget: bool
     figures: Figures
     run_ids: tuple[str, ...] = field(default=(), compare=False)
 
+    @property
+    def verdict(self) -> Verdict:
+        """The worst that can be said."""
+        if self.over_budget:
+            return OUT_OF_MEMORY
+        return "fails" if self.figures["proofs_failed"] else self.load or "completes"
+
 
 @dataclass
 class Outcomes:
-    """How the proofs of each circuit ended."""
+    """How the proofs of each circuit ended, and which have not."""
 
+    waiting: dict[str, Request] = field(default_factory=dict)  # those with a deadline, by name
     latencies_s: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     due: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     missed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -47,10 +55,24 @@ class Outcomes:
     done_in_time: int = 0  # while proofs arrived
     last_s: float = 0.0
 
+    def wait_for(self, request: Request) -> None:
+        """It has arrived."""
+        if request.due_s is not None:
+            self.waiting[request.name] = request
+
+    def close(self, at_s: float) -> None:
+        """Nothing more will end. What was due until now, and is not done, is missed as well."""
+        for request in self.waiting.values():
+            if request.due_s is not None and request.due_s <= at_s:
+                self.due[request.circuit.name] += 1
+                self.missed[request.circuit.name] += 1
+        self.waiting.clear()
+
     def take(self, ticket: Ticket, succeeded: bool, at_s: float, arrivals_end_s: float) -> None:
         request = ticket.request
         name = request.circuit.name
         self.last_s = at_s
+        self.waiting.pop(request.name, None)
         if request.due_s is not None:
             self.due[name] += 1
             self.missed[name] += not succeeded or at_s > request.due_s
@@ -82,9 +104,10 @@ def latency_figures(outcomes: Outcomes) -> Figures:
 
 
 def deadline_figures(outcomes: Outcomes) -> Figures:
-    """How many were due at a time, and what share of them was late or failed, by circuit."""
+    """How many were due at a time, done or not, and what share of them was late or failed, by circuit."""
     figures: Figures = {}
     for name, count in sorted(outcomes.due.items()):
+        figures[f"deadlines_due[{name}]"] = count
         figures[f"deadlines_missed[{name}]"] = outcomes.missed[name]
         figures[f"deadlines_missed_share[{name}]"] = outcomes.missed[name] / count
     return figures

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from policy import capacities
 from sim.intervals import Interval, interval_of
-from sim.question import Question
+from sim.question import NO_SETTINGS, Question
 from sim.summary import Summary
 
 FIXED = (1, 2, 5, 10)
@@ -42,13 +42,15 @@ def differences(first: Summary, other: Summary) -> list[Difference]:
     return found
 
 
-def fixed_against_budget(question: Question) -> Sequence[Mapping[str, str]]:
+def fixed_against_budget(
+    question: Question, settings: Mapping[str, str] = NO_SETTINGS
+) -> Sequence[Mapping[str, str]]:
     """The standard comparison: the budget, and fixed numbers of partitions at once, as without one.
 
     Besides some usual numbers, the largest that fits beside the entries of all circuits, which somebody who
     has to choose a number would choose.
     """
-    scenario = question.scenario()
+    scenario = question.scenario(settings)
     circuits = [each.shape for each in scenario.workload.circuits.values()]
     beside_all = [found.beside_all for host in scenario.hosts for found in capacities(host.limits, circuits)]
     safe = max(1, min(beside_all))

@@ -10,10 +10,9 @@ from sim.answers import LATENCY, Answers
 from sim.errors import SimError
 from sim.quantities import duration, share, size
 from sim.summary import Summary
-from sim.sweep import MISSED, keeps_up
+from sim.sweep import LOST, MISSED
 from sim.words import quantity, worded
 
-TOO_MUCH = "more memory reserved than the budget, or resident than there is"
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 _GOAL = re.compile(r"\s*([a-z0-9_]+(?:\[[^\]]+\])?)\s*(<=|>=)\s*(\S+)\s*")
 
@@ -91,22 +90,18 @@ def hopeless(answers: Sequence[Answers], seeds: int, late_share: float) -> bool:
         any(total > seeds * late_share for total in missed.values())
         or any(each.over_budget for each in answers)
         or any(each.figures["proofs_failed"] + each.figures["proofs_unfinished"] for each in answers)
-        or 2 * sum(each.verdict == "overloaded" for each in answers) >= seeds
+        or 2 * sum(each.load == "overloaded" for each in answers) >= seeds
     )
 
 
 def why_not(summary: Summary, bounds: Bounds) -> str:
     """What is not met, with its figure; "" if all is."""
-    if summary.verdict == "overloaded":
-        return "overloaded"
-    if summary.over_budget:
-        return TOO_MUCH
+    if summary.verdict in LOST:
+        return summary.told
     for name, interval in summary.figures.items():
         if name.startswith(MISSED) and interval.mean > bounds.late_share:
             circuit = name.partition("[")[2].rstrip("]")
-            return f"{interval.mean:.2%} of the deadlines of {circuit} missed"
-    if not keeps_up(summary, bounds.late_share):
-        return "some proofs fail"
+            return f"{worded(name, interval)} of the deadlines of {circuit} missed"
     missed = next((goal for goal in bounds.goals if not goal.holds(summary)), None)
     if missed is None:
         return ""

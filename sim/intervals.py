@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, inf, isclose, sqrt
 from statistics import fmean, stdev
 
 # Student's t at 97.5 % for 1 to 30 degrees of freedom.
@@ -14,7 +14,10 @@ _NORMAL = 1.960
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean, and the 95 % confidence interval of it by Student's t; of a single value both ends are None."""
+    """A mean, and the 95 % confidence interval of it by Student's t; of a single value both ends are None.
+
+    The interval ends where the figure's range does, as no share is below 0: then its sides differ.
+    """
 
     mean: float
     low: float | None
@@ -23,12 +26,26 @@ class Interval:
 
     @property
     def half(self) -> float | None:
-        """Half of the interval: what stands after ±."""
-        return None if self.high is None else self.high - self.mean
+        """Half of the interval: what stands after ±. Of one that was cut off, its longer side."""
+        if self.low is None or self.high is None:
+            return None
+        return max(self.high - self.mean, self.mean - self.low)
+
+    @property
+    def even(self) -> bool:
+        """Both sides are as long."""
+        if self.low is None or self.high is None:
+            return True
+        return isclose(self.high - self.mean, self.mean - self.low, rel_tol=1e-6, abs_tol=1e-12)
 
 
-def interval_of(values: Sequence[float]) -> Interval:
-    """Over independent seeds. Raises ValueError for no values."""
+def range_of(name: str) -> tuple[float, float]:
+    """Between which values a figure of that name lies: a share is one of all, and nothing is below 0."""
+    return 0.0, 1.0 if name.partition("[")[0].endswith("_share") else inf
+
+
+def interval_of(values: Sequence[float], least: float = -inf, most: float = inf) -> Interval:
+    """Over independent seeds, of a figure from `least` to `most`. Raises ValueError for no values."""
     if not values:
         raise ValueError("no values, expected at least one")
     mean, count = fmean(values), len(values)
@@ -36,7 +53,7 @@ def interval_of(values: Sequence[float]) -> Interval:
         return Interval(mean, None, None, 1)
     t = _T[count - 2] if count - 2 < len(_T) else _NORMAL
     half = t * stdev(values) / sqrt(count)
-    return Interval(mean, mean - half, mean + half, count)
+    return Interval(mean, max(least, mean - half), min(most, mean + half), count)
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:

@@ -30,7 +30,7 @@ from sim.log import LogEntry
 from sim.profile import MachineProfile
 from sim.run import Progress
 from sim.trouble import bring_trouble
-from sim.verdict import Backlog, verdict_of
+from sim.verdict import Backlog, load_of
 from sim.waits import Causes
 from sim.workload import OpenLoop, Request, Workload
 
@@ -172,6 +172,7 @@ class _Play:
         for at_s, request in requests:
             if at_s > self._env.now:
                 yield self._env.timeout(at_s - self._env.now)
+            self._outcomes.wait_for(request)
             self._cluster.submit(request, self._done)
 
     def _next(self, requests: Iterator[Request]) -> None:
@@ -197,6 +198,7 @@ class _Play:
 
     def _answers(self) -> Answers:
         workload, outcomes, hosts = self._scenario.workload, self._outcomes, self._cluster.hosts
+        outcomes.close(self._env.now)
         end_s = outcomes.last_s if not self._left else self._env.now
         figures = resource_figures(hosts)
         span_s = self._duration_s if isinstance(workload, OpenLoop) else end_s
@@ -209,17 +211,17 @@ class _Play:
             "proofs_retried": float(self._cluster.retried),
             "proofs_an_hour": done / span_s * 3600 if span_s else 0.0,
         }
-        verdict = None
+        load = None
         if self._backlog is not None:
             self._backlog.change(self._duration_s, 0)
             left_s = float("inf") if self._left else end_s - self._duration_s
             unbegun = figures["unbegun_share"]
             means = self._backlog.means
-            verdict = verdict_of(means, left_s, self._duration_s, outcomes.alone_s, unbegun)
+            load = load_of(means, left_s, self._duration_s, outcomes.alone_s, unbegun)
         elif outcomes.succeeded:
             figures["seconds_a_proof"] = end_s / outcomes.succeeded
-        figures |= self._by_circuit(verdict == "overloaded")
-        return Answers(workload.loop, self._seed, verdict, over_budget(hosts), figures)
+        figures |= self._by_circuit(load == "overloaded")
+        return Answers(workload.loop, self._seed, load, over_budget(hosts), figures)
 
     def _by_circuit(self, overloaded: bool) -> Figures:
         """Where more arrives than is done, latencies tell of the run's length alone: there are none."""

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from sim.answers import LATENCY, Answers
-from sim.intervals import Interval, interval_of
+from sim.intervals import Interval, interval_of, range_of
 from sim.pool import Case, Pool
 from sim.scenario import Scenario
-from sim.verdict import Verdict
+from sim.verdict import OUT_OF_MEMORY, Load, Verdict
 from sim.workload import Loop
 
-WORST_FIRST: tuple[Verdict, ...] = ("overloaded", "backlogged", "stable")
+ANY_SEED: tuple[Verdict, ...] = (OUT_OF_MEMORY, "fails")
+"""These are the whole's as soon as they are one seed's: money is lost by what happens once in a while."""
+WORST_FIRST: tuple[Load, ...] = ("overloaded", "backlogged", "stable")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Of a scenario over `seeds`. `agreed`: how many of them have this verdict or a worse one.
+    """Of a scenario over `seeds`. `verdicts`: how many of them have each.
 
     Figures are those of sim.answers; where some seed is overloaded none tells a latency.
     """
@@ -25,8 +27,8 @@ class Summary:
     settings: Mapping[str, str]
     loop: Loop
     seeds: int
-    verdict: Verdict | None
-    agreed: int
+    verdict: Verdict
+    verdicts: Mapping[Verdict, int]
     over_budget: bool
     cost: float | None
     figures: Mapping[str, Interval]
@@ -34,10 +36,22 @@ class Summary:
 
     @property
     def headline(self) -> str:
-        """The verdict, and how sure it is."""
-        if self.verdict is None:
-            return "a proof begins when another ends, so it cannot be overloaded"
-        return f"{self.verdict} ({self.agreed} of {self.seeds} seeds)"
+        """The verdict, and how sure it is; and where it keeps up, whether all is in time."""
+        counts = [f"{self.verdicts[self.verdict]} of {self.seeds} seeds"]
+        counts += [
+            f"{count} {verdict}" for verdict, count in self.verdicts.items() if verdict != self.verdict
+        ]
+        late = any(self.mean(name) for name in self.figures if name.startswith("deadlines_missed["))
+        return f"{self.told} ({', '.join(counts)}){', with deadlines missed' if late else ''}"
+
+    @property
+    def told(self) -> str:
+        """The verdict with its number, the same wherever it stands."""
+        if self.verdict != "fails":
+            return self.verdict
+        failed = self.mean("proofs_failed")
+        share = failed / (failed + self.mean("proofs") + self.mean("proofs_unfinished"))
+        return f"fails: {100 * share:.3g} % of proofs"
 
     def mean(self, name: str, otherwise: float = 0.0) -> float:
         """Of a figure, where there is one."""
@@ -50,8 +64,8 @@ class Summary:
             "settings": dict(self.settings),
             "loop": self.loop,
             "seeds": self.seeds,
-            "verdict": self.verdict,
-            "verdict_agreed": self.agreed,
+            "verdict": self.told,
+            "verdicts": dict(self.verdicts),
             "over_budget": self.over_budget,
             "cost": self.cost,
             "figures": {
@@ -62,12 +76,17 @@ class Summary:
 
 
 def summary_of(scenario: Scenario, answers: Sequence[Answers]) -> Summary:
-    """Of one scenario's answers by several seeds: the worst verdict that half of them, or more, have."""
-    verdict, agreed = _verdict(answers)
+    """Of one scenario's answers by several seeds: the worst verdict that half of them, or more, have.
+
+    Memory that does not do and proofs that fail are the verdict as soon as one seed has them.
+    """
+    load = _load(answers)
+    verdicts = Counter(each.verdict for each in answers)
+    verdict = next((each for each in ANY_SEED if verdicts[each]), load or "completes")
     names = dict.fromkeys(name for each in answers for name in each.figures)
-    silent = verdict == "overloaded"
+    silent = load == "overloaded"
     figures = {
-        name: interval_of([each.figures[name] for each in answers if name in each.figures])
+        name: interval_of([each.figures[name] for each in answers if name in each.figures], *range_of(name))
         for name in names
         if not (silent and name.startswith(LATENCY))
     }
@@ -76,7 +95,7 @@ def summary_of(scenario: Scenario, answers: Sequence[Answers]) -> Summary:
         answers[0].loop,
         len(answers),
         verdict,
-        agreed,
+        verdicts,
         any(each.over_budget for each in answers),
         scenario.cost,
         figures,
@@ -84,13 +103,13 @@ def summary_of(scenario: Scenario, answers: Sequence[Answers]) -> Summary:
     )
 
 
-def _verdict(answers: Sequence[Answers]) -> tuple[Verdict | None, int]:
-    counts, so_far = Counter(each.verdict for each in answers), 0
-    for verdict in WORST_FIRST:
-        so_far += counts[verdict]
-        if counts[verdict] and 2 * so_far >= len(answers):
-            return verdict, so_far
-    return None, len(answers)
+def _load(answers: Sequence[Answers]) -> Load | None:
+    counts, so_far = Counter(each.load for each in answers), 0
+    for load in WORST_FIRST:
+        so_far += counts[load]
+        if counts[load] and 2 * so_far >= len(answers):
+            return load
+    return None
 
 
 def summarize(scenarios: Sequence[Scenario], seeds: Sequence[int], pool: Pool) -> list[Summary]:

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 
 from sim.summary import Summary
+from sim.verdict import OUT_OF_MEMORY, Verdict
 
 RATE = "proofs_an_hour"
 MISSED = "deadlines_missed_share["
+LOST: tuple[Verdict, ...] = (OUT_OF_MEMORY, "fails", "overloaded")
+"""Verdicts of which no goal can make anything good."""
 
 
 def keeps_up(summary: Summary, late_share: float = 0.0) -> bool:
@@ -14,13 +17,7 @@ def keeps_up(summary: Summary, late_share: float = 0.0) -> bool:
     Of each circuit's deadlines at most `late_share` are missed, in the mean over the seeds.
     """
     missed = [each for name, each in summary.figures.items() if name.startswith(MISSED)]
-    lost = summary.mean("proofs_failed") + summary.mean("proofs_unfinished")
-    return (
-        summary.verdict != "overloaded"
-        and not summary.over_budget
-        and not lost
-        and all(each.mean <= late_share for each in missed)
-    )
+    return summary.verdict not in LOST and all(each.mean <= late_share for each in missed)
 
 
 def worth(summary: Summary) -> float:

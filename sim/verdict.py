@@ -1,10 +1,16 @@
-"""Whether a machine keeps up with what arrives: stable, backlogged or overloaded."""
+"""What becomes of a workload on a machine, in a word that may be trusted: the worst goes first."""
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import inf
 from typing import Literal
 
-Verdict = Literal["stable", "backlogged", "overloaded"]
+Load = Literal["overloaded", "backlogged", "stable"]
+"""Whether a machine keeps up with what arrives."""
+Verdict = Literal["would run out of memory", "fails", "overloaded", "backlogged", "stable", "completes"]
+"""From the worst on. "fails": some proofs do, in spite of all retries. "completes": a closed loop, in which a
+proof begins when another ends, so it cannot be overloaded."""
+OUT_OF_MEMORY: Verdict = "would run out of memory"
 WINDOWS = 10
 FIRST_WINDOW = 2  # before it the machine is cold and empty
 GROWING = 0.5  # Kendall's tau of the backlog over time
@@ -40,17 +46,17 @@ class Backlog:
         return [integral / self._window_s for integral in self._integral]
 
 
-def verdict_of(
+def load_of(
     backlog: Sequence[float], left_s: float, duration_s: float, alone_s: float, unbegun_share: float
-) -> Verdict:
+) -> Load:
     """Overloaded: more arrives than is done, so backlog and latencies would grow without end.
 
     That is so where the backlog of the windows grows, and what was left at the end of the arrivals took
-    `left_s`, far longer than a proof takes by itself (`alone_s`). Backlogged: it keeps up, but some proof
-    waits to begin for more than half of the time.
+    `left_s`, far longer than a proof takes by itself (`alone_s`); or where that was never done: inf.
+    Backlogged: it keeps up, but some proof waits to begin for more than half of the time.
     """
     most_left_s = LEFT_SHARE * duration_s + 2 * alone_s
-    if left_s > most_left_s and kendall_tau(backlog[FIRST_WINDOW:]) >= GROWING:
+    if left_s == inf or (left_s > most_left_s and kendall_tau(backlog[FIRST_WINDOW:]) >= GROWING):
         return "overloaded"
     return "backlogged" if unbegun_share > WAITING_SHARE else "stable"
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from config import format_size
 from sim.intervals import Interval
 
 if TYPE_CHECKING:
     from sim.summary import Summary
 
-MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86_400.0
+SECONDS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
+LEAST_OF_A_UNIT = 3  # below that many the next smaller unit reads better
+BYTES = tuple((1024.0**power, unit) for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB")))
 ABSENT = "–"
 
 
@@ -21,17 +22,18 @@ def figure(summary: Summary, name: str) -> str:
 
 
 def worded(name: str, interval: Interval) -> str:
-    """The mean in the unit that the figure's name calls for, ± half of its interval."""
-    kind = name.partition("[")[0]
-    if kind.endswith("_bytes"):
-        text = [format_size(round(each)) for each in _parts(interval)]
-    elif kind.endswith("_share"):
-        text = [f"{100 * each:.3g} %" for each in _parts(interval)]
-    elif kind.endswith("_s"):
-        text = _seconds(*_parts(interval))
-    else:
-        text = [number(each) for each in _parts(interval)]
-    return " ± ".join(text)
+    """The mean in the unit that the figure's name calls for, ± half of its interval.
+
+    Of an interval that the figure's range cuts off, its ends instead; of none, the mean alone.
+    """
+    scale, unit = _unit(name, interval.mean)
+    mean = _mean(name, interval.mean / scale)
+    if interval.half is None or _error(name, interval.half / scale) == "0":
+        return mean + unit
+    if interval.even:
+        return f"{mean} ± {_error(name, interval.half / scale)}{unit}"
+    low, high = (_error(name, (end or 0.0) / scale) for end in (interval.low, interval.high))
+    return f"{mean} ({low} to {high}){unit}"
 
 
 def quantity(name: str, value: float) -> str:
@@ -44,27 +46,38 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 or value == round(value) else f"{value:.3g}"
 
 
-def seconds(value: float) -> str:
-    """In the unit that reads well."""
-    return _seconds(value)[0]
+def signed(name: str, interval: Interval) -> str:
+    """A difference of two figures, in the figure's unit, with its error."""
+    sign, size, half = "−" if interval.mean < 0 else "+", abs(interval.mean), interval.half
+    text = worded(name, Interval(size, None if half is None else size - half, half and size + half, 1))
+    return sign + (text.replace(" %", " points") if _kind(name).endswith("_share") else text)
 
 
-def signed(name: str, value: float) -> str:
-    """A difference of two figures, in the figure's unit."""
-    kind, sign, size = name.partition("[")[0], "−" if value < 0 else "+", abs(value)
-    if kind.endswith("_bytes"):
-        return sign + format_size(round(size))
+def _kind(name: str) -> str:
+    return name.partition("[")[0]
+
+
+def _unit(name: str, value: float) -> tuple[float, str]:
+    """The unit in which the value reads well: how much it is, and what stands behind the number."""
+    kind = _kind(name)
     if kind.endswith("_share"):
-        return f"{sign}{size * 100:.3g} points"
-    return sign + (seconds(size) if kind.endswith("_s") else number(size))
+        return 0.01, " %"
+    if kind.endswith("_bytes"):
+        return next(each for each in reversed(BYTES) if value >= each[0] or each[0] == 1)
+    if kind.endswith("_s"):
+        least = LEAST_OF_A_UNIT
+        return next((s, f" {u}") for s, u in SECONDS if value >= least * s or s == 1)
+    return 1.0, ""
 
 
-def _parts(interval: Interval) -> list[float]:
-    return [interval.mean, interval.half] if interval.half else [interval.mean]
+def _mean(name: str, value: float) -> str:
+    if _kind(name).endswith("_bytes"):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:.3g}" if _kind(name).endswith(("_share", "_s")) else number(value)
 
 
-def _seconds(mean_s: float, *halves_s: float) -> list[str]:
-    scales = ((DAY_S, "d"), (HOUR_S, "h"), (MINUTE_S, "min"), (1.0, "s"))
-    scale, unit = next(((s, u) for s, u in scales if abs(mean_s) >= 3 * s), (1.0, "s"))
-    texts = [f"{each / scale:.3g}" for each in (mean_s, *halves_s)]
-    return [*texts[:-1], f"{texts[-1]} {unit}"]
+def _error(name: str, value: float) -> str:
+    """Two digits, or all before the point; of bytes no more than of their mean."""
+    if value >= 9.95:
+        return f"{value:,.0f}"
+    return f"{value:.2g}" if value >= 0.005 or not _kind(name).endswith("_bytes") else "0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cli.sim.tables import circuits_of
+from cli.sim.tables import circuits_of, explained, missed
 from sim.words import figure, worded
 
 if TYPE_CHECKING:
@@ -18,11 +18,12 @@ def page_of(drawn: PlottedRun, summary: Summary, pictures: Mapping[str, bytes]) 
     from plots import PageTable, html_page
 
     facts = [f"{summary.loop} loop, {summary.seeds} seeds: {summary.headline}"]
+    facts += explained(summary)
     facts += [f"{key} = {value}" for key, value in summary.settings.items()]
     latencies = ("p50", "p90", "p99")
     rows = tuple(
         (circuit, *(figure(summary, f"latency_{each}_s[{circuit}]") for each in latencies),
-         figure(summary, f"deadlines_missed_share[{circuit}]"))
+         missed(summary, circuit))
         for circuit in circuits_of(summary)
     )  # fmt: skip
     by_circuit = PageTable("Latency by circuit", ("circuit", *latencies, "deadlines missed"), rows)

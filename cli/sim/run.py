@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from flows.studies import Study
     from sim.summary import Summary
 
-TOO_MUCH = (
-    "it would run out of memory: more is reserved than the budget, or resident than the machine has; "
-    "a larger memory.safety_margin leaves room for what is not reserved"
-)
 PICTURES = ("memory.png", "gantt.png")
 PICTURE_OPTIONS = (
     *json_and_csv,
@@ -77,7 +73,7 @@ def run(
 
 
 def _print(asked: Study, summary: Summary) -> None:
-    from cli.sim.tables import circuits_table, figures_table, limits_table
+    from cli.sim.tables import circuits_table, explained, figures_table, limits_table
     from cli.table import print_parts, print_run
     from db import show_run
     from engine.words import telling
@@ -88,10 +84,9 @@ def _print(asked: Study, summary: Summary) -> None:
             print_run(show_run(asked.history, run_ids[0]))
         print()
     parts = [figures_table(summary), circuits_table(summary), limits_table(summary)]
+    parts = [part for part in parts if part.row_count]
     lines = [f"{asked.question.loop} loop, {summary.seeds} seeds: {summary.headline}"]
-    if summary.over_budget:
-        lines.append(TOO_MUCH)
-    print_parts(*lines, *parts)
+    print_parts(*lines, *explained(summary), *parts)
     for run_id in run_ids:
         print(f"history  {asked.history.address}; this run: {program()} history show {run_id}")
 

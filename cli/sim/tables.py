@@ -54,6 +54,15 @@ SHOWN = (
 )
 """How figures begin that a comparison shows; JSON and CSV have all."""
 RATE = "proofs_an_hour"
+TOO_MUCH = (
+    "more memory is reserved than the budget, or resident than the machine has; "
+    "a larger memory.safety_margin leaves room for what is not reserved"
+)
+
+
+def explained(summary: Summary) -> list[str]:
+    """What a verdict means that is not good, and what to do, a line each."""
+    return [TOO_MUCH] if summary.over_budget else []
 
 
 def figures_table(summary: Summary) -> PlainTable:
@@ -71,8 +80,15 @@ def circuits_table(summary: Summary) -> PlainTable:
     made = table("latency of", *heads, right=heads)
     for circuit in circuits_of(summary):
         cells = [figure(summary, f"latency_{each}_s[{circuit}]") for each in LATENCIES]
-        made.add_row(circuit, *cells, figure(summary, f"deadlines_missed_share[{circuit}]"))
+        made.add_row(circuit, *cells, missed(summary, circuit))
     return made
+
+
+def missed(summary: Summary, circuit: str) -> str:
+    """The share of a circuit's deadlines, and of how many in all seeds; a dash where it has none."""
+    share = figure(summary, f"deadlines_missed_share[{circuit}]")
+    due = sum(each.figures.get(f"deadlines_due[{circuit}]", 0.0) for each in summary.by_seed)
+    return f"{share} of {number(due)}" if due else share
 
 
 def circuits_of(summary: Summary) -> list[str]:
@@ -106,13 +122,13 @@ def points_table(summaries: Sequence[Summary], marks: Sequence[str] = ()) -> Pla
         given = [summary.settings.get(key, ABSENT) for key in keys]
         cells = {
             "proofs an hour": figure(summary, RATE),
-            "latency p90": _worst(summary, "latency_p90_s"),
-            "deadlines missed": _worst(summary, "deadlines_missed_share"),
+            "latency p90": figure(summary, f"latency_p90_s[{_slowest(summary, 'latency_p90_s')}]"),
+            "deadlines missed": missed(summary, _slowest(summary, "deadlines_missed_share")),
         }
-        peak = figure(summary, "peak_reserved_bytes") + (" (too much)" if summary.over_budget else "")
         cost = ABSENT if summary.cost is None else number(summary.cost)
-        machine = (peak, figure(summary, "device_use_share"), bound_by(summary), cost)
-        made.add_row(mark, *given, summary.verdict or "closed", *[cells[head] for head in told], *machine)
+        machine = [figure(summary, name) for name in ("peak_reserved_bytes", "device_use_share")]
+        told_cells = [cells[head] for head in told]
+        made.add_row(mark, *given, summary.told, *told_cells, *machine, bound_by(summary), cost)
     return made
 
 
@@ -127,29 +143,34 @@ def differences_table(found: Sequence[Difference]) -> PlainTable:
     right = ("as it is", "changed", "difference")
     made = table("figure", *right, "", right=right)
     for each in found:
-        half = each.more.half
-        more = signed(each.name, each.more.mean) + (
-            "" if half is None else f" ± {signed(each.name, half)[1:]}"
-        )
         known = "sure" if each.sure else "within the error"
-        made.add_row(each.name, worded(each.name, each.first), worded(each.name, each.other), more, known)
+        made.add_row(
+            each.name,
+            worded(each.name, each.first),
+            worded(each.name, each.other),
+            signed(each.name, each.more),
+            known,
+        )
     return made
 
 
 def bound_by(summary: Summary) -> str:
-    """The resource that bound it most of the time in which something waited."""
+    """The resource that bound it most of the time in which something waited, and its share of all time."""
     shares = {
         in_brackets(name): interval.mean
         for name, interval in summary.figures.items()
         if name.startswith("binding_share") and "nothing" not in name and interval.mean
     }
-    return max(shares, key=lambda name: shares[name]) if shares else "nothing"
+    if not shares:
+        return "nothing"
+    name = max(shares, key=lambda name: shares[name])
+    return f"{name} {100 * shares[name]:.2g} %"
 
 
-def _worst(summary: Summary, kind: str) -> str:
-    """Of all circuits, the greatest."""
+def _slowest(summary: Summary, kind: str) -> str:
+    """The circuit of which a figure is the greatest; "" where none has it."""
     names = [name for name in summary.figures if name.startswith(f"{kind}[")]
-    return figure(summary, max(names, key=summary.mean)) if names else ABSENT
+    return in_brackets(max(names, key=summary.mean)) if names else ""
 
 
 def in_brackets(name: str) -> str:
@@ -170,7 +191,7 @@ def write_csv(summaries: Sequence[Summary], path: Path) -> None:
         row += [
             each.loop,
             each.seeds,
-            each.verdict or "",
+            each.told,
             each.over_budget,
             "" if each.cost is None else each.cost,
         ]

@@ -28,7 +28,7 @@ def test_a_batch_on_one_host_goes_as_simulate_has_it_go() -> None:
 def test_the_figures_of_one_proof_are_those_of_its_stages() -> None:
     answers = play(closed(1, 1, host()), seed=0).answers
     figures = answers.figures
-    assert (answers.loop, answers.verdict, answers.over_budget) == ("closed", None, False)
+    assert (answers.loop, answers.verdict, answers.over_budget) == ("closed", "completes", False)
     assert figures["makespan_s"] == figures["seconds_a_proof"] == pytest.approx(6.5)
     assert figures["speed_of_light_s"] == pytest.approx(5.5)  # nothing has to be loaded
     assert figures["latency_p50_s[circuit]"] == figures["latency_p99_s[circuit]"] == pytest.approx(6.5)

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from config import load_config
-from sim import Progress, SimError
+from sim import Answers, Progress, SimError
 from sim.compare import differences, fixed_against_budget
 from sim.goals import Goal, hopeless, read_goal, read_share
 from sim.load import most_load, short_enough
 from sim.plan import axis_of, plan
 from sim.pool import Case, Pool, pool
-from sim.summary import Summary, summarize
+from sim.summary import Summary, summarize, summary_of
 from sim.sweep import keeps_up, pareto_front, winner
 from sim.winning_config import config_text, format_exactly
 from tests.sim.question import KIB, closed, opened, question
@@ -90,7 +90,7 @@ def test_intervals_hold_over_the_seeds(summaries: Callable[..., list[Summary]]) 
     assert rate.low is not None
     assert rate.high is not None
     assert rate.low < min(values) < rate.mean < max(values) < rate.high
-    assert (summary.verdict, summary.loop) == (None, "closed")
+    assert (summary.verdict, summary.loop) == ("completes", "closed")
 
 
 def test_an_overloaded_machine_tells_no_latency(summaries: Callable[..., list[Summary]]) -> None:
@@ -101,6 +101,49 @@ def test_an_overloaded_machine_tells_no_latency(summaries: Callable[..., list[Su
     assert not [name for name in over.figures if name.startswith("latency")]
     assert keeps_up(calm)
     assert not keeps_up(over)
+
+
+def test_the_worst_is_said_first(summaries: Callable[..., list[Summary]]) -> None:
+    failing = {"faults.stage_failures": "50%", "faults.retries": "0"}
+    found = summaries(
+        question(closed()), {}, {"policy": "fixed:8"}, failing, {"policy": "fixed:8", **failing}
+    )
+    assert [each.verdict for each in found] == [
+        "completes", "would run out of memory", "fails", "would run out of memory"
+    ]  # fmt: skip
+    assert found[0].headline == "completes (3 of 3 seeds)"
+    lost = found[2].mean("proofs_failed") / 20
+    assert found[2].told == found[2].values()["verdict"] == f"fails: {100 * lost:.3g} % of proofs"
+    over = summaries(question(opened(4000.0, poisson=0.1)), {"workload.load": "5", "policy": "fixed:8"})[0]
+    assert over.verdict == "would run out of memory"
+    assert not [name for name in over.figures if name.startswith("latency")]  # it is overloaded too
+
+
+def test_a_headline_counts_the_seeds_and_tells_of_missed_deadlines() -> None:
+    calm = {"proofs_failed": 0.0, "deadlines_missed[x]": 0.0}
+    by_seed = [Answers("open", seed, "stable", False, calm) for seed in range(4)]
+    scenario = question(closed()).scenario()
+    assert summary_of(scenario, by_seed).headline == "stable (4 of 4 seeds)"
+    by_seed.append(Answers("open", 4, "overloaded", False, calm | {"deadlines_missed[x]": 1.0}))
+    found = summary_of(scenario, by_seed)
+    assert found.headline == "stable (4 of 5 seeds, 1 overloaded), with deadlines missed"
+    assert found.values()["verdicts"] == {"stable": 4, "overloaded": 1}
+
+
+def test_proofs_that_never_end_have_missed_their_deadlines(here: Pool) -> None:
+    """Of 400 that arrive in 4,000 s a device does one in 4 s, until 4,000 s and a day more have passed."""
+    slow = {"prove": {"seconds": 4_000.0}}
+    scenario = question(opened(4_000.0, every=10.0, deadline=60.0), **slow).scenario()
+    (answers,) = here.play([Case(scenario, 0)])
+    figures = answers.figures
+    assert answers.load == "overloaded"
+    assert figures["proofs_unfinished"] > 300
+    assert figures["deadlines_due[small]"] == 400
+    assert figures["deadlines_missed_share[small]"] == 1.0
+    patient = question(opened(4_000.0, every=10.0, deadline=1e6), **slow).scenario()
+    (answers,) = here.play([Case(patient, 0)])
+    assert answers.figures["deadlines_due[small]"] == answers.figures["proofs"]  # of others nobody knows yet
+    assert answers.figures["deadlines_missed_share[small]"] == 0.0
 
 
 def test_the_front_holds_what_is_worth_its_cost(summaries: Callable[..., list[Summary]]) -> None:
@@ -144,8 +187,8 @@ def test_the_budget_is_compared_with_every_usual_number_and_with_what_fits() -> 
     # 200 KiB less 100 KiB of entries leave room for 5 working sets of 20 KiB.
     policies = ["budget", "fixed:1", "fixed:2", "fixed:5", "fixed:10"]
     assert [case["policy"] for case in cases] == policies
-    roomy = fixed_against_budget(question(closed(), None))
-    assert roomy == cases
+    roomy = fixed_against_budget(question(closed()), {"machine.budget": "260KiB"})
+    assert [case["policy"] for case in roomy] == ["budget", *(f"fixed:{n}" for n in (1, 2, 5, 8, 10))]
 
 
 def test_differences_are_taken_seed_by_seed(summaries: Callable[..., list[Summary]]) -> None:
@@ -240,7 +283,7 @@ def test_where_nothing_does_the_plan_says_why(here: Pool) -> None:
     asked = question(opened(3000.0, every=300.0, deadline=1.0))
     found = plan(asked, axis_of("gpus"), [], [0], here)
     assert found.least is None
-    assert found.why_not == "100.00% of the deadlines of small missed"
+    assert found.why_not == "100 % of the deadlines of small missed"
     allowed = plan(asked, axis_of("gpus"), [], [0], here, late_share=1.0)
     assert allowed.least == "1"
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from math import inf
 from random import Random
 from statistics import fmean
 
 import pytest
 
-from sim.intervals import interval_of, percentile
-from sim.verdict import WINDOWS, Backlog, kendall_tau, verdict_of
+from sim.intervals import Interval, interval_of, percentile, range_of
+from sim.verdict import WINDOWS, Backlog, kendall_tau, load_of
+from sim.words import signed, worded
 
 GROWS = [float(number) for number in range(WINDOWS)]
+GIB = 2**30
 FLAT = [5.0, 6.0] * (WINDOWS // 2)
 
 
@@ -38,11 +41,12 @@ def test_kendall_tau_is_one_for_growth_and_about_zero_for_noise() -> None:
 
 
 def test_overloaded_is_what_grows_and_leaves_much_behind() -> None:
-    assert verdict_of(GROWS, 20.0, 100.0, 1.0, 1.0) == "overloaded"
-    assert verdict_of(GROWS, 6.0, 100.0, 1.0, 1.0) == "backlogged"  # little is left
-    assert verdict_of(FLAT, 20.0, 100.0, 1.0, 0.6) == "backlogged"  # it does not grow
-    assert verdict_of(FLAT, 1.0, 100.0, 1.0, 0.1) == "stable"
-    assert verdict_of(GROWS, 20.0, 100.0, 10.0, 0.1) == "stable"  # one proof alone takes so long
+    assert load_of(GROWS, 20.0, 100.0, 1.0, 1.0) == "overloaded"
+    assert load_of(GROWS, 6.0, 100.0, 1.0, 1.0) == "backlogged"  # little is left
+    assert load_of(FLAT, inf, 100.0, 1.0, 1.0) == "overloaded"  # what was left was given up
+    assert load_of(FLAT, 20.0, 100.0, 1.0, 0.6) == "backlogged"  # it does not grow
+    assert load_of(FLAT, 1.0, 100.0, 1.0, 0.1) == "stable"
+    assert load_of(GROWS, 20.0, 100.0, 10.0, 0.1) == "stable"  # one proof alone takes so long
 
 
 def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
@@ -60,6 +64,49 @@ def test_of_one_value_nothing_is_known_of_its_error() -> None:
     assert interval_of([3.0, 3.0]).half == 0.0
     with pytest.raises(ValueError, match="at least one"):
         interval_of([])
+
+
+def test_no_interval_leaves_the_range_of_its_figure() -> None:
+    rare = interval_of([0.0, 0.0, 0.02], *range_of("deadlines_missed_share[x]"))
+    assert (rare.low, rare.even) == (0.0, False)
+    assert rare.half == pytest.approx((rare.high or 0) - rare.mean)
+    often = interval_of([1.0, 1.0, 0.98], *range_of("device_use_share"))
+    assert (often.high, often.even) == (1.0, False)
+    assert often.half == pytest.approx(often.mean - (often.low or 0))
+    assert interval_of([0.0, 9.0], *range_of("latency_p99_s[x]")).low == 0.0
+    assert interval_of([-1.0, 1.0]).low == pytest.approx(-12.706)  # as a difference
+
+
+@pytest.mark.parametrize(
+    ("name", "interval", "words"),
+    [
+        ("latency_p90_s[x]", Interval(162.0, 161.083, 162.917, 5), "162 ± 0.92 s"),
+        ("makespan_s", Interval(2_592_000.0, 2_591_393.0, 2_592_607.0, 5), "30 ± 0.007 d"),
+        ("deadlines_missed_share[x]", Interval(0.00248, 0.0, 0.0094, 5), "0.248 (0 to 0.94) %"),
+        ("device_use_share", Interval(0.0168, 0.0160, 0.0176, 5), "1.68 ± 0.08 %"),
+        (
+            "peak_resident_bytes",
+            Interval(208.68 * 2**30, 208.68 * 2**30 - 32, 208.68 * 2**30 + 32, 5),
+            "208.68GiB",
+        ),
+        (
+            "peak_resident_bytes",
+            Interval(354.21 * 2**30, 353.3 * 2**30, 355.12 * 2**30, 5),
+            "354.21 ± 0.91GiB",
+        ),
+        ("proofs", Interval(2769.0, 2702.6, 2835.4, 5), "2,769 ± 66"),
+        ("proofs_an_hour", Interval(3.85, None, None, 1), "3.85"),
+        ("budget_bytes", Interval(0.0, None, None, 1), "0B"),
+    ],
+)
+def test_figures_are_told_in_units_that_read_well(name: str, interval: Interval, words: str) -> None:
+    assert worded(name, interval) == words
+
+
+def test_differences_have_their_sign() -> None:
+    assert signed("latency_p90_s[x]", Interval(-109.0, -109.9, -108.1, 5)) == "−109 ± 0.9 s"
+    assert signed("device_use_share", Interval(0.01, 0.0, 0.02, 5)) == "+1 ± 1 points"
+    assert signed("peak_reserved_bytes", Interval(2.0**30, None, None, 1)) == "+1GiB"
 
 
 def test_many_values_use_the_normal_distribution() -> None:
