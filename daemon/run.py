@@ -30,7 +30,7 @@ from daemon.signals import Signals
 from daemon.status import Status
 from daemon.stored import Stored
 from daemon.version import PROTOCOL, code_version
-from db import JobStore, new_id, open_history
+from db import History, JobStore, new_id, open_history
 from db.process import host_name, this_process_started_at
 from engine import Engine, RunLabels
 from engine.leftovers import clean_up
@@ -38,6 +38,7 @@ from engine.leftovers import clean_up
 log = logging.getLogger("cuzk.daemon")
 
 SAMPLE_EVERY_S = 1.0
+PACK_EVERY_S = 300.0
 LAST_ANSWERS_S = 2.0  # for clients to get what has ended, once all has
 Say = Callable[[str], None]
 
@@ -138,11 +139,15 @@ async def _opened(config: Config, here: Place) -> AsyncIterator[tuple[Engine, Bo
         circuits = Circuits(config, limits)
         book = Book(current, circuits, store, here.folder, settings.queue_limit, settings.keep_results)
         book.resume(await asyncio.to_thread(store.unfinished, here.folder))
-        tidying = asyncio.create_task(book.shelf.tidy_up())
+        meanwhile = [
+            asyncio.create_task(book.shelf.tidy_up()),
+            asyncio.create_task(_pack(history, here.run_id)),
+        ]
         try:
             yield current, book, circuits
         finally:
-            tidying.cancel()
+            for task in meanwhile:
+                task.cancel()
             book.runs.draining = True
 
 
@@ -158,6 +163,13 @@ async def _drain(book: Book, within_s: float, signals: Signals) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await draining
         await book.runs.drain(0.0)
+
+
+async def _pack(history: History, run_id: str) -> None:
+    """From now on, keep the rows small that this run adds to the history: it may go on for months."""
+    while True:
+        await asyncio.sleep(PACK_EVERY_S)
+        await asyncio.to_thread(history.pack_going_on, run_id)
 
 
 async def _beat() -> None:

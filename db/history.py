@@ -19,7 +19,7 @@ from db.digest import digest
 from db.errors import HistoryError, NoHistory
 from db.hiding import Kind, hider
 from db.interrupted import close_interrupted
-from db.packing import pack_ended_runs
+from db.packing import pack_ended_runs, pack_going_on
 from db.schema import bring_to_head
 from db.spool import Spool, import_left
 from db.writer import HistoryWriter
@@ -70,6 +70,11 @@ class History:
         """Pack the runs that are over, as opening does. What cannot be done is left to the next opening."""
         with suppress(SQLAlchemyError):
             pack_ended_runs(impatient(self.engine, _LOCK_TIMEOUT_S))
+
+    def pack_going_on(self, run_id: str) -> None:
+        """Pack what a run of this process has behind it. What cannot be done is left to its end."""
+        with suppress(SQLAlchemyError):
+            pack_going_on(impatient(self.engine, _LOCK_TIMEOUT_S), run_id)
 
     def close(self) -> None:
         """Pack the runs that were written here, and close all connections."""

@@ -2,6 +2,7 @@
 
 The policy's log is compressed, its decisions and cache events are unfolded into tables, samples are thinned,
 and partitions summed up. Each run in one transaction: whoever is interrupted has packed it or not.
+Log and samples of a run that goes on for months, as a daemon's does, are packed while it does.
 """
 
 import logging
@@ -23,7 +24,7 @@ from db.log_models import (
     Summary,
 )
 from db.models import Partition, Proof, Run
-from db.policy_log import PACK, pack
+from db.policy_log import PACK, pack, unpack
 from db.summaries import summaries_of
 from db.unfold import unfold
 
@@ -48,6 +49,17 @@ def pack_ended_runs(engine: Engine) -> list[str]:
     return [run_id for run_id in run_ids if _pack_alone(engine, run_id)]
 
 
+def pack_going_on(engine: Engine, run_id: str) -> None:
+    """Pack of a run that goes on what is as it will be: its log in whole packs, and the samples so far."""
+    with write_transaction(engine) as connection:
+        _thin_samples(connection, run_id)
+        _drop_what_is_packed(connection, run_id)
+    more = True
+    while more:  # each in a transaction of its own: who writes the run waits for one at most
+        with write_transaction(engine) as connection:
+            more = _pack_some(connection, run_id, {}, whole=True)
+
+
 def _pack_alone(engine: Engine, run_id: str) -> bool:
     with write_transaction(engine) as connection:
         again = select(Run.id).where(Run.id == run_id, Run.packed.is_(False)).with_for_update()
@@ -62,25 +74,47 @@ def _pack_alone(engine: Engine, run_id: str) -> bool:
 
 
 def _pack_log(connection: Connection, run_id: str) -> None:
-    columns = (PolicyEvent.sequence, PolicyEvent.at_s, PolicyEvent.event, PolicyEvent.decisions)
-    logged = select(*columns).where(PolicyEvent.run_id == run_id).order_by(PolicyEvent.sequence)
-    events = [row._asdict() for row in connection.execute(logged)]
-    for some in _chunks(events, PACK):
-        row = {"run_id": run_id, "sequence": some[0]["sequence"], "packed": pack(some)}
-        _insert(connection, PolicyLog, [row])
+    _drop_what_is_packed(connection, run_id)
     proof_ids = _proof_ids(connection, run_id)
+    while _pack_some(connection, run_id, proof_ids):
+        pass
+
+
+def _drop_what_is_packed(connection: Connection, run_id: str) -> None:
+    """Events that were packed and came once more, from where they were kept while the database was away."""
+    of_run = select(PolicyLog.packed).where(PolicyLog.run_id == run_id)
+    last = connection.scalar(of_run.order_by(PolicyLog.sequence.desc()).limit(1))
+    if last is not None:
+        *_, event = unpack(last)
+        packed = (PolicyEvent.run_id == run_id, PolicyEvent.sequence <= event["sequence"])
+        connection.execute(delete(PolicyEvent).where(*packed))
+
+
+def _pack_some(
+    connection: Connection, run_id: str, proof_ids: Mapping[str, str], whole: bool = False
+) -> bool:
+    """Pack the first events of the log that are not; False where there are none, or `whole` and too few."""
+    columns = (PolicyEvent.sequence, PolicyEvent.at_s, PolicyEvent.event, PolicyEvent.decisions)
+    logged = select(*columns).where(PolicyEvent.run_id == run_id).order_by(PolicyEvent.sequence).limit(PACK)
+    events = [row._asdict() for row in connection.execute(logged)]
+    if not events or (whole and len(events) < PACK):
+        return False
+    first, last = (events[each]["sequence"] for each in (0, -1))
+    _insert(connection, PolicyLog, [{"run_id": run_id, "sequence": first, "packed": pack(events)}])
     unfolded = [
         (model, {"run_id": run_id, **row}) for each in events for model, row in unfold(each, proof_ids)
     ]
     for model in (Decision, CacheEvent):
         _insert(connection, model, [row for kind, row in unfolded if kind is model])
-    connection.execute(delete(PolicyEvent).where(PolicyEvent.run_id == run_id))
+    packed = (PolicyEvent.run_id == run_id, PolicyEvent.sequence <= last)
+    connection.execute(delete(PolicyEvent).where(*packed))
+    return True
 
 
 def _proof_ids(connection: Connection, run_id: str) -> dict[str, str]:
-    """The ids of proofs by what the log calls them: their id in a real run, their name in a simulated one."""
-    found = connection.execute(select(Proof.id, Proof.name).where(Proof.run_id == run_id)).all()
-    return {name: id_ for id_, name in found} | {id_: id_ for id_, _ in found}
+    """The ids of proofs by what the log calls them: their name in a simulated run; in a real one their id."""
+    simulated = select(Proof.name, Proof.id).join(Run).where(Proof.run_id == run_id, Run.source == "sim")
+    return {row.name: row.id for row in connection.execute(simulated)}
 
 
 def _thin_samples(connection: Connection, run_id: str) -> None:

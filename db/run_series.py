@@ -63,10 +63,13 @@ def policy_events(history: History, run_id: str) -> list[PolicyEvent]:
     """A run's policy events in their order, packed or not yet: what a replay is fed with."""
     events = select(PolicyEvent).where(PolicyEvent.run_id == run_id).order_by(PolicyEvent.sequence)
     packed = select(PolicyLog.packed).where(PolicyLog.run_id == run_id).order_by(PolicyLog.sequence)
-    with history.read() as session:
-        packs = session.scalars(packed).all()
+    with history.read() as session:  # events first: some may be packed before the second question
         rows = list(session.scalars(events))
-    return [PolicyEvent(run_id=run_id, **each) for pack in packs for each in unpack(pack)] + rows
+        packs = session.scalars(packed).all()
+    first = rows[0].sequence if rows else None
+    unpacked = (each for pack in packs for each in unpack(pack))
+    older = [each for each in unpacked if first is None or each["sequence"] < first]
+    return [PolicyEvent(run_id=run_id, **each) for each in older] + rows
 
 
 def memory_samples(history: History, run_id: str) -> list[MemorySample]:
