@@ -109,6 +109,10 @@ def _sweep(asked: Study, parameters: StudyParameters) -> Findings:
     swept = asked.sweep(parameters.vary, parameters.late)
     found = "no point keeps up" if swept.winner is None else _settings(swept.winner.settings)
     picture = pareto_png(parameters.title, swept)
+    if swept.best[1:]:
+        found += (
+            f"; as good, to within the error: {', or '.join(_settings(e.settings) for e in swept.best[1:])}"
+        )
     return Findings(f"best: {found}", {"points": point_rows(swept)}, {"cost and gain": picture})
 
 

@@ -22,20 +22,38 @@ from sim.question import Question
 from sim.scenario import Scenario, refusal
 from sim.settings import combinations, read_setting
 from sim.summary import Summary, summarize
-from sim.sweep import pareto_front, winner
+from sim.sweep import best_first, pareto_front
 
 NEVER_LATE = "0%"
+MARKS = {
+    ">": "the winner: the cheapest of those that give the most, to within the error",
+    "=": "gives as much as the winner, to within the error, for no less",
+    "*": "on the Pareto front: surely gives more than all that cost no more",
+}
 UNKNOWN = 10_000  # as many cases as there may be where nobody can tell
 
 
 @dataclass(frozen=True)
 class Swept:
-    """Points that could be played, those that could not with the reason, the front, and the one to choose."""
+    """Points that could be played, those that could not with the reason, the front, and those to choose from.
+
+    `best`: those that give the most, to within the error, the cheapest first.
+    """
 
     points: tuple[Summary, ...]
     refused: tuple[tuple[Mapping[str, str], str], ...]
     front: tuple[Summary, ...]
-    winner: Summary | None
+    best: tuple[Summary, ...]
+
+    @property
+    def winner(self) -> Summary | None:
+        """The cheapest of the best."""
+        return self.best[0] if self.best else None
+
+    def mark(self, point: Summary) -> str:
+        """What MARKS explains."""
+        best = ">" if point is self.winner else "=" if any(point is each for each in self.best) else ""
+        return best + ("*" if any(point is each for each in self.front) else "")
 
 
 class Study:
@@ -67,7 +85,8 @@ class Study:
         if not points:
             raise SimError(refused[0][1])
         found = self._summaries(points)
-        return Swept(tuple(found), tuple(refused), tuple(pareto_front(found, share)), winner(found, share))
+        front, best = pareto_front(found, share), best_first(found, share)
+        return Swept(tuple(found), tuple(refused), tuple(front), tuple(best))
 
     def compare(self, others: Sequence[Mapping[str, str]]) -> list[Summary]:
         """The question as it is, then under each of the other settings; with none, the standard comparison.

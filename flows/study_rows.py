@@ -7,6 +7,7 @@ from sim.compare import differences
 from sim.intervals import Interval
 from sim.plan import Plan
 from sim.summary import Summary
+from sim.words import percent
 
 Rows = list[dict[str, str]]
 
@@ -20,8 +21,7 @@ def point_rows(swept: Swept) -> Rows:
     """Every point of a sweep, and what could not be played."""
     rows = [
         {**each.settings, "verdict": each.told, "cost": _cost(each), **_rate(each),
-         "on the front": "yes" if any(each is one for one in swept.front) else "",
-         "winner": "yes" if each is swept.winner else ""}
+         "mark": swept.mark(each)}
         for each in swept.points
     ]  # fmt: skip
     return rows + [{**settings, "verdict": why} for settings, why in swept.refused]
@@ -44,7 +44,7 @@ def step_rows(found: Plan) -> Rows:
     """What one more of each part would gain."""
     return [
         {"step": " ".join(f"{key}={value}" for key, value in each.settings.items()),
-         "gain": f"{each.gain:+.1%}", "sure": "yes" if each.sure else "within the error"}
+         "gain": percent(each.gain), "sure": "yes" if each.sure else "within the error"}
         for each in found.steps
     ]  # fmt: skip
 

@@ -32,6 +32,13 @@ class Goal:
             return False
         return found.mean <= self.bound if self.at_most else found.mean >= self.bound
 
+    def is_within_error(self, summary: Summary) -> bool:
+        """Whether the interval of the figure holds the bound, so that other seeds might say otherwise."""
+        found = summary.figures.get(self.figure)
+        if found is None or found.low is None or found.high is None:
+            return False
+        return found.low < self.bound < found.high
+
     def __str__(self) -> str:
         return f"{self.figure} {'<=' if self.at_most else '>='} {quantity(self.figure, self.bound)}"
 
@@ -105,10 +112,26 @@ def why_not(summary: Summary, bounds: Bounds) -> str:
     missed = next((goal for goal in bounds.goals if not goal.holds(summary)), None)
     if missed is None:
         return ""
-    found = summary.figures.get(missed.figure)
-    if found is None:
+    if missed.figure not in summary.figures:
         _check_name(missed.figure, summary)
-    return f"{missed} does not hold: {'not told' if found is None else worded(missed.figure, found)}"
+    error = ", which is within the error" if missed.is_within_error(summary) else ""
+    return f"{missed} does not hold: {_told(missed.figure, summary)}{error}"
+
+
+def barely_met(summary: Summary, bounds: Bounds) -> list[str]:
+    """What is met, and within the error might not be."""
+    found = [
+        f"{goal}: {_told(goal.figure, summary)}" for goal in bounds.goals if goal.is_within_error(summary)
+    ]
+    for name, interval in summary.figures.items():
+        if name.startswith(MISSED) and (interval.high or 0.0) > bounds.late_share:
+            found.append(f"{Goal(name, True, bounds.late_share)}: {_told(name, summary)}")
+    return found
+
+
+def _told(figure: str, summary: Summary) -> str:
+    found = summary.figures.get(figure)
+    return "not told" if found is None else worded(figure, found)
 
 
 def _check_name(figure: str, summary: Summary) -> None:

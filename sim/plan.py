@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 from config import ConfigError, format_size, parse_size
 from sim.answers import Answers
-from sim.compare import differences
 from sim.errors import SimError
-from sim.goals import Bounds, Goal, hopeless, why_not
+from sim.goals import Bounds, Goal, barely_met, hopeless, why_not
 from sim.halving import first, last
 from sim.intervals import Interval
 from sim.load import load_near, loads, most_load, short_enough
@@ -16,7 +15,7 @@ from sim.pool import Case, Pool
 from sim.question import Question
 from sim.scenario import Scenario, refusal
 from sim.summary import Summary, summarize, summary_of
-from sim.sweep import worth
+from sim.sweep import gain
 
 MOST_MEMORY_BYTES = 4 * 2**40
 MEMORY_STEP = "32GiB"
@@ -42,12 +41,22 @@ class Axis:
 
 @dataclass(frozen=True)
 class Step:
-    """A change to the machine that was found, and by what share it makes it better."""
+    """A change to the machine that was found, and by what share it makes it better. `more_cost`: of it."""
 
     settings: Mapping[str, str]
-    gain: float
-    sure: bool
+    gain: Interval
     summary: Summary
+    more_cost: float | None
+
+    @property
+    def sure(self) -> bool:
+        """Its gain, or loss, is no accident of the seeds."""
+        low, high = self.gain.low, self.gain.high
+        return low is not None and high is not None and (low > 0 or high < 0)
+
+    def worth(self, gain: float | None) -> float:
+        """So much gain for what it costs more; where that is not known, the gain."""
+        return (gain or 0.0) / (1.0 if self.more_cost is None else max(self.more_cost, 1e-9))
 
 
 @dataclass(frozen=True)
@@ -55,8 +64,8 @@ class Plan:
     """`least` is the value that does, None if none; `below` the next that does not, and why.
 
     `binding` is the resource that most often bound the machine where it does, with its share of the time;
-    `steps` the changes that were tried, the best first. `shortened`: how long the workload was made to last
-    where all of it would take long to simulate.
+    `steps` the changes that were tried, the best first. `barely`: what is met to within the error alone.
+    `shortened`: how long the workload was made to last where all of it would take long to simulate.
     """
 
     axis: Axis
@@ -67,18 +76,17 @@ class Plan:
     binding: tuple[str, Interval] | None
     steps: tuple[Step, ...]
     shortened: str | None = None
+    barely: tuple[str, ...] = ()
 
     @property
-    def next_step(self) -> Step | None:
-        """That which gains most for what it costs more, or where costs are not known, most; None: no gain."""
-        sure = [step for step in self.steps if step.sure and step.gain >= LEAST_GAIN]
-        return max(sure, key=self._worth_of, default=None)
+    def next_steps(self) -> tuple[Step, ...]:
+        """Those that gain most for what they cost more, or where costs are not known, most.
 
-    def _worth_of(self, step: Step) -> float:
-        before = None if self.found is None else self.found.cost
-        if before is None or step.summary.cost is None:
-            return step.gain
-        return step.gain / max(step.summary.cost - before, 1e-9)
+        More than one where errors do not tell them apart, the best first; none where nothing surely gains.
+        """
+        sure = [step for step in self.steps if step.sure and step.gain.mean >= LEAST_GAIN]
+        sure.sort(key=lambda step: -step.worth(step.gain.mean))
+        return tuple(each for each in sure if each.worth(each.gain.high) >= sure[0].worth(sure[0].gain.low))
 
 
 def axis_of(find: str, step: str = MEMORY_STEP) -> Axis:
@@ -155,6 +163,7 @@ def plan(
         _binding(found),
         steps,
         shortened,
+        tuple(barely_met(found, bounds)),
     )
 
 
@@ -223,13 +232,12 @@ def _steps(
     }
     scenarios = [question.scenario({**settings, key: value}) for key, value in changes.items()]
     tried = zip(changes.items(), summarize(scenarios, seeds, pool), strict=True)
-    steps = [Step({key: value}, *_gain(found, summary), summary) for (key, value), summary in tried]
-    return tuple(sorted(steps, key=lambda step: -step.gain))
+    steps = [
+        Step({key: value}, gain(found, better), better, _more(found.cost, better.cost))
+        for (key, value), better in tried
+    ]
+    return tuple(sorted(steps, key=lambda step: -step.gain.mean))
 
 
-def _gain(found: Summary, better: Summary) -> tuple[float, bool]:
-    """By which share it is worth more, and whether that is no accident of the seeds."""
-    before, after = worth(found), worth(better)
-    gain = (after - before) / abs(before) if before and abs(before) < float("inf") else 0.0
-    prefix = "proofs_an_hour" if found.loop == "closed" else "latency_p90"
-    return gain, any(each.sure for each in differences(found, better) if each.name.startswith(prefix))
+def _more(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before

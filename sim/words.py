@@ -46,10 +46,16 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 or value == round(value) else f"{value:.3g}"
 
 
+def percent(gain: Interval) -> str:
+    """A gain or loss, as a share of what there was."""
+    return signed("gain_share", gain).replace(" points", " %")
+
+
 def signed(name: str, interval: Interval) -> str:
     """A difference of two figures, in the figure's unit, with its error."""
     sign, size, half = "−" if interval.mean < 0 else "+", abs(interval.mean), interval.half
-    text = worded(name, Interval(size, None if half is None else size - half, half and size + half, 1))
+    low, high = (None, None) if half is None else (size - half, size + half)
+    text = worded(name, Interval(size, low, high, interval.count))
     return sign + (text.replace(" %", " points") if _kind(name).endswith("_share") else text)
 
 

@@ -68,9 +68,16 @@ def _values(found: Plan) -> dict[str, object]:
         "binding": None if found.binding is None else found.binding[0],
         "at_value": None if found.found is None else found.found.values(),
         "duration": found.shortened,
-        "next_step": None if found.next_step is None else dict(found.next_step.settings),
+        "within_the_error": list(found.barely),
+        "next_steps": [dict(each.settings) for each in found.next_steps],
         "steps": [
-            {"settings": dict(each.settings), "gain": each.gain, "sure": each.sure, "cost": each.summary.cost}
+            {
+                "settings": dict(each.settings),
+                "gain": {"mean": each.gain.mean, "low": each.gain.low, "high": each.gain.high},
+                "sure": each.sure,
+                "cost": each.summary.cost,
+                "verdict": each.summary.told,
+            }
             for each in found.steps
         ],
     }
@@ -97,10 +104,13 @@ def _sentences(found: Plan) -> list[str]:
             "--set workload.duration=… simulates as much as you say"
         )
     if found.least is None:
-        return [f"no {found.axis.name} does: {found.axis.key}={found.below} has {found.why_not}"]
+        return [f"no {found.axis.name} does: {found.axis.key}={found.below}: {found.why_not}"]
     lines = [f"the {what} {found.axis.name} that does: {found.axis.key}={found.least}"]
+    if found.found is not None:
+        lines.append(f"with it: {found.found.headline}")
+    lines += [f"met to within the error alone: {each}" for each in found.barely]
     if found.below is not None:
-        lines.append(f"{found.below} does not: {found.why_not}")
+        lines.append(f"{found.axis.key}={found.below} does not: {found.why_not}")
     if found.binding is not None:
         name, share = found.binding
         lines.append(f"bound by {name} for {worded('binding_share', share)} of the time")
@@ -108,28 +118,32 @@ def _sentences(found: Plan) -> list[str]:
 
 
 def _next_step(found: Plan) -> list[str]:
+    from sim.words import percent
+
     if not found.steps:
         return []
-    best = found.next_step
-    if best is None:
-        return ["no single step would make it better, to within the error"]
-    change = " ".join(f"{key}={value}" for key, value in best.settings.items())
-    by = "for what it costs" if best.summary.cost is not None else "by what it gains"
-    return [f"the next better step, {by}: {change}, {best.gain:+.1%}"]
+    if not found.next_steps:
+        return ["no single step would surely make it better, beyond the error"]
+    best, *others = [
+        f"{' '.join(f'{key}={value}' for key, value in each.settings.items())}, {percent(each.gain)}"
+        for each in found.next_steps
+    ]
+    by = "by what it gains" if found.next_steps[0].more_cost is None else "for what it costs"
+    lines = [f"the next better step, {by}: {best}"]
+    return lines + [f"or, as good to within the error: {each}" for each in others]
 
 
 def _steps_table(found: Plan) -> object:
     from cli.sim.tables import bound_by
     from cli.table import table
-    from sim.words import ABSENT, number
+    from sim.words import ABSENT, number, percent
 
     assert found.found is not None, "steps are taken from what was found"
     right = ("gain", "cost more")
     made = table("one step more", *right, "", "then bound by", right=right)
     for each in found.steps:
         change = " ".join(f"{key}={value}" for key, value in each.settings.items())
-        cost, before = each.summary.cost, found.found.cost
-        more = ABSENT if cost is None or before is None else number(cost - before)
+        more = ABSENT if each.more_cost is None else number(each.more_cost)
         sure = "sure" if each.sure else "within the error"
-        made.add_row(change, f"{each.gain:+.1%}", more, sure, bound_by(each.summary))
+        made.add_row(change, percent(each.gain), more, sure, bound_by(each.summary))
     return made

@@ -15,7 +15,6 @@ from groth16.output import check_outputs, replacing
 if TYPE_CHECKING:
     from flows.questions import QuestionParameters
     from flows.studies import Study, Swept
-    from sim.summary import Summary
 
 SWEEP_OPTIONS = (
     click.option(
@@ -48,10 +47,10 @@ def sweep(
 ) -> None:
     """Simulate every combination of what is varied: settings, parts of the machine, workload, faults.
 
-    A point is on the Pareto front (*) if no other costs as little and gives as much: proofs an hour of a
-    closed loop, less latency of an open one. The winner (>) is the cheapest that gives as much as the best,
-    to within its error bar. What is overloaded, misses deadlines or takes too much memory is neither. Costs
-    are by the machine's [prices].
+    A point is on the Pareto front (*) if it surely gives more than all that cost no more: proofs an hour of
+    a closed loop, less latency of an open one. The winner (>) is the cheapest of those that give the most, to
+    within the error, which others (=) give for more. What is overloaded, fails, misses deadlines or takes too
+    much memory is none of these. Costs are by the machine's [prices].
     """
     check_outputs([*path_or_none(csv_file), *path_or_none(png), *path_or_none(write_config)], [])
     say(f"preparing to simulate {parameters.title}")
@@ -82,22 +81,23 @@ def _values(swept: Swept) -> dict[str, object]:
         "refused": [{"settings": dict(settings), "why": why} for settings, why in swept.refused],
         "pareto_front": [places[id(each)] for each in swept.front],
         "winner": None if swept.winner is None else places[id(swept.winner)],
+        "as_good_as_the_winner": [places[id(each)] for each in swept.best[1:]],
     }
 
 
 def _print(swept: Swept) -> None:
     from cli.sim.tables import points_table
     from cli.table import print_parts
+    from flows.studies import MARKS
 
-    def mark(each: Summary) -> str:
-        return (">" if each is swept.winner else "") + (
-            "*" if any(each is one for one in swept.front) else ""
-        )
-
-    lines = [f"{' '.join(f'{k}={v}' for k, v in settings.items())}: {why}" for settings, why in swept.refused]
+    marks = [swept.mark(each) for each in swept.points]
+    lines = [f"{mark}  {meaning}" for mark, meaning in MARKS.items() if any(mark in each for each in marks)]
+    lines += [
+        f"{' '.join(f'{k}={v}' for k, v in settings.items())}: {why}" for settings, why in swept.refused
+    ]
     if swept.winner is None:
         lines.append("no point keeps up with what arrives, in time and within the memory")
-    print_parts(points_table(swept.points, [mark(each) for each in swept.points]), *lines)
+    print_parts(points_table(swept.points, marks), *lines)
 
 
 def _config_of(asked: Study, swept: Swept) -> str:

@@ -86,7 +86,7 @@ def test_a_sweep_and_a_comparison_show_every_point(home: Path) -> None:
     found = artifacts(f"sweep porep-32g ×3 on {ZEN4}")
     points = json.loads(found["points"])
     assert [row["machine.memory"] for row in points] == ["128GiB", "256GiB", "64GiB"]
-    assert [row.get("winner") for row in points] == ["", "yes", None]
+    assert [row.get("mark") for row in points] == ["", ">*", None]
     assert "never fits" in points[2]["verdict"]
     assert "data:image/png;base64," in found["pictures"]
     assert studied(kind="compare", others=["machine.gpus=2", "policy=fixed:1"]).is_completed()

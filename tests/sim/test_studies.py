@@ -6,8 +6,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,12 @@ import pytest
 from config import load_config
 from sim import Answers, Progress, SimError
 from sim.compare import differences, fixed_against_budget
-from sim.goals import Goal, hopeless, read_goal, read_share
+from sim.goals import Bounds, Goal, hopeless, read_goal, read_share, why_not
 from sim.load import most_load, short_enough
 from sim.plan import axis_of, plan
 from sim.pool import Case, Pool, pool
 from sim.summary import Summary, summarize, summary_of
-from sim.sweep import keeps_up, pareto_front, winner
+from sim.sweep import best_first, gain, keeps_up, pareto_front, surely_more
 from sim.winning_config import config_text, format_exactly
 from tests.sim.question import KIB, closed, opened, question
 
@@ -158,13 +159,51 @@ def test_the_front_holds_what_is_worth_its_cost(summaries: Callable[..., list[Su
     costs, rates = [each.cost for each in front], [each.mean("proofs_an_hour") for each in front]
     assert costs == sorted(costs)
     assert rates == sorted(rates)
+    for cheaper, dearer in pairwise(front):
+        assert surely_more(cheaper, dearer)
     for each in found:
-        beaten = any(
-            other.cost <= each.cost and other.mean("proofs_an_hour") > each.mean("proofs_an_hour")
-            for other in found
-            if other.cost is not None and each.cost is not None
+        matched = any(
+            one.cost <= each.cost and not surely_more(one, each)
+            for one in front
+            if one.cost is not None and each.cost is not None
         )
-        assert beaten or any(each is one for one in front)
+        assert matched or any(each is one for one in front)
+
+
+def test_what_errors_do_not_tell_apart_is_told_so() -> None:
+    """Half of the seeds say that the dearer one is better, the others that it is worse."""
+
+    def summary(cost: float, rates: Sequence[float]) -> Summary:
+        answers = [
+            Answers("closed", seed, None, False, {"proofs_failed": 0.0, "proofs_an_hour": rate})
+            for seed, rate in enumerate(rates)
+        ]
+        return replace(summary_of(question(closed()).scenario(), answers), cost=cost)
+
+    cheap, like_it = summary(100, [50, 60, 50, 60]), summary(200, [60, 55, 45, 70])
+    better = summary(300, [60, 72, 61, 72])
+    assert gain(cheap, like_it).mean > 0.01
+    assert not surely_more(cheap, like_it)
+    assert surely_more(cheap, better)
+    assert gain(cheap, better).mean == pytest.approx(0.205, abs=0.001)
+    assert pareto_front([like_it, cheap]) == best_first([like_it, cheap])[:1] == [cheap]
+    assert best_first([like_it, cheap]) == [cheap, like_it]
+    assert pareto_front([better, like_it, cheap]) == [cheap, better]
+    assert best_first([better, like_it, cheap]) == [like_it, better]
+    hardly = summary(150, [50.2, 60.2, 50.2, 60.3])
+    assert not surely_more(cheap, hardly)  # beyond the error, and nothing that one would pay for
+
+
+def test_a_goal_that_only_the_error_decides_is_told_so(here: Pool) -> None:
+    asked = question(closed())
+    (summary,) = summarize([asked.scenario()], SEEDS, here)
+    rate = summary.figures["proofs_an_hour"]
+    near, far = (Goal("proofs_an_hour", False, rate.mean + more) for more in (0.01, 1e6))
+    assert why_not(summary, Bounds((near,), 0.0)).endswith(", which is within the error")
+    assert "error" not in why_not(summary, Bounds((far,), 0.0))
+    met = Goal("proofs_an_hour", False, rate.mean - 0.01)
+    found = plan(asked, axis_of("gpus"), [met, Goal("proofs_an_hour", False, 1.0)], SEEDS, here)
+    assert [each.partition(":")[0] for each in found.barely] == [str(met)]
 
 
 def test_the_winner_is_the_cheapest_of_the_best(summaries: Callable[..., list[Summary]]) -> None:
@@ -172,14 +211,15 @@ def test_the_winner_is_the_cheapest_of_the_best(summaries: Callable[..., list[Su
     sizes = (("120KiB", "6GiB"), ("300KiB", "8GiB"), ("3000KiB", "20GiB"))
     settings = [{"machine.budget": budget, "machine.memory": memory} for budget, memory in sizes]
     found = summaries(question(closed()), *settings)
-    assert winner(found) is found[1]
+    assert best_first(found)[0] is found[1]
+    assert best_first(found)[1:] == [found[2]]  # it gives as much, for more
 
 
 def test_what_takes_more_memory_than_there_is_wins_nothing(summaries: Callable[..., list[Summary]]) -> None:
     found = summaries(question(closed()), {"policy": "budget"}, {"policy": "fixed:8"})
     assert found[1].over_budget
-    assert winner(found) is found[0]
-    assert winner(found[1:]) is None
+    assert best_first(found) == [found[0]]
+    assert best_first(found[1:]) == []
 
 
 def test_the_budget_is_compared_with_every_usual_number_and_with_what_fits() -> None:
@@ -238,9 +278,11 @@ def test_the_least_gpus_for_a_rate_are_found_and_the_next_step_is_named(here: Po
     assert "proofs_an_hour >= 2,000 does not hold: 1,7" in found.why_not
     assert found.binding is not None
     assert found.binding[0] == "devices"
-    assert found.next_step is not None
-    assert found.next_step.settings == {"machine.gpus": "4"}
-    assert found.next_step.gain == pytest.approx(1 / 3, rel=0.15)
+    (step,) = found.next_steps
+    assert step.settings == {"machine.gpus": "4"}
+    assert step.gain.mean == pytest.approx(1 / 3, rel=0.15)
+    assert step.sure
+    assert step.more_cost == 50.0
 
 
 def test_the_most_load_is_found(here: Pool) -> None:
