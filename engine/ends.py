@@ -1,14 +1,17 @@
 """How proofs end: their files published, their rows closed, their callers told."""
 
+import asyncio
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
-from db import State
+from db import RunState, State
 from engine.circuit import OpenCircuit
 from engine.errors import EngineError, ProofCancelled, ProofFailed
 from engine.metrics import Metrics
 from engine.outputs import Contents, Outputs
-from engine.proofs import Progress, Stage
+from engine.proofs import Progress, ProofResult, Stage
 from engine.recorder import Recorder
 from engine.timeline import Timeline
 
@@ -25,6 +28,23 @@ class ActiveProof:
     progress: Progress
     cause: BaseException | None = None  # the first error among its stages
     until: Stage = "verify"
+
+    def result(self, proof_id: str) -> ProofResult:
+        """What it has made, once it is done."""
+        paths: list[tuple[Path, Path]] = []
+        contents: tuple[tuple[bytes, bytes], ...] = ()
+        if isinstance(self.outputs, Contents):
+            contents = self.outputs.all()
+        else:
+            paths = [self.outputs.paths(index) for index in range(self.progress.partitions)]
+        return ProofResult(
+            proof_id,
+            self.name,
+            proof_paths=tuple(proof_path for proof_path, _ in paths),
+            public_paths=tuple(public_path for _, public_path in paths),
+            stage_seconds=self.progress.stage_seconds(),
+            contents=contents,
+        )
 
 
 class Ends:
@@ -81,6 +101,19 @@ class Ends:
                 failure = EngineError(f"{proof.name}: the engine has stopped: {wording(error)}")
                 failure.__cause__ = error
                 proof.progress.end(failure)
+
+
+def run_outcome(errors: Iterable[BaseException | None]) -> tuple[RunState, str | None]:
+    """How a run has ended with those errors, if any, and the first reason if it was not well."""
+    ends = [each for each in errors if each is not None]
+    failures = [each for each in ends if isinstance(each, Exception) and not _is_cancellation(each)]
+    if failures:
+        return "failed", wording(failures[0])
+    return ("cancelled", wording(ends[0])) if ends else ("succeeded", None)
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    return isinstance(error, ProofCancelled | asyncio.CancelledError)
 
 
 def wording(error: BaseException) -> str:

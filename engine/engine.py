@@ -3,23 +3,22 @@
 import asyncio
 import logging
 from datetime import UTC, datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from config import Config
-from db import RunState, new_id
+from db import new_id
 from engine import running
 from engine.allocator import give_back_freed_memory
 from engine.catalog import CircuitSpec
 from engine.circuit import open_circuit
 from engine.devices import Devices
-from engine.ends import ActiveProof, wording
-from engine.errors import EngineError, ProofCancelled, Rejected
+from engine.ends import ActiveProof, run_outcome
+from engine.errors import EngineError, Rejected
 from engine.executor import Executor
+from engine.figures import Figures
 from engine.ledger import Ledger
-from engine.metrics import Gauge, prometheus_text
-from engine.monitor import DeviceUse, MemoryMonitor
+from engine.monitor import MemoryMonitor
 from engine.outputs import Contents, Outputs
 from engine.pools import Pools
 from engine.proofs import Progress, ProofRequest, ProofResult, Stage, StageSummary, makes_proofs
@@ -29,7 +28,6 @@ from policy import (
     BudgetPolicy,
     Cancel,
     DeviceLost,
-    EntryUse,
     Job,
     Limits,
     PartitionId,
@@ -41,7 +39,7 @@ from policy import (
 log = logging.getLogger("cuzk.engine")
 
 
-class Engine:
+class Engine(Figures):
     """Use as `async with Engine(...) as engine`; all methods belong to that event loop's thread.
 
     Memory is admitted by the policy, work runs in pools of the engine's own, and waiting for either costs no
@@ -188,20 +186,7 @@ class Engine:
         """The proof, verified and written; ProofFailed, caused by a stage's error, or ProofCancelled."""
         proof = self._proof(proof_id)
         await proof.progress.wait_ended()
-        paths: list[tuple[Path, Path]] = []
-        contents: tuple[tuple[bytes, bytes], ...] = ()
-        if isinstance(proof.outputs, Contents):
-            contents = proof.outputs.all()
-        else:
-            paths = [proof.outputs.paths(index) for index in range(proof.progress.partitions)]
-        return ProofResult(
-            proof_id,
-            proof.name,
-            proof_paths=tuple(proof_path for proof_path, _ in paths),
-            public_paths=tuple(public_path for _, public_path in paths),
-            stage_seconds=proof.progress.stage_seconds(),
-            contents=contents,
-        )
+        return proof.result(proof_id)
 
     def cancel(self, proof_id: str) -> None:
         """End the proof, whatever state it is in; nothing happens where it has ended."""
@@ -239,68 +224,6 @@ class Engine:
             self._executor.dispatcher.send(Unload(key))
         return held_bytes - self.reserved_bytes
 
-    def entries(self) -> list[EntryUse]:
-        """The keys, matrices and calculators in memory or being loaded."""
-        return self._policy.entries()
-
-    @property
-    def limits(self) -> Limits:
-        """Of now: the budget may have changed."""
-        return self._policy.limits
-
-    @property
-    def share_bytes(self) -> int:
-        """What this process may use of the budget now."""
-        return self._executor.share_bytes
-
-    @property
-    def rss_bytes(self) -> int:
-        """Resident memory, as last sampled."""
-        return self._monitor.last.rss_bytes
-
-    def devices_use(self) -> tuple[DeviceUse, ...]:
-        """What each GPU in use holds, and what is reserved there."""
-        return self._executor.devices_use()
-
-    @property
-    def reserved_bytes(self) -> int:
-        """Host memory reserved now."""
-        return self._policy.reserved_bytes
-
-    @property
-    def peak_reserved_bytes(self) -> int:
-        """The most ever reserved in this run."""
-        return self._policy.peak_reserved_bytes
-
-    @property
-    def peak_rss_bytes(self) -> int:
-        """The greatest RSS of the process in this run."""
-        return self._monitor.peak_rss_bytes
-
-    def metrics_text(self) -> str:
-        """The run's numbers in Prometheus's text format."""
-        sample = self._monitor.last
-        return prometheus_text(
-            self._executor.metrics,
-            [
-                Gauge("budget_bytes", "The memory budget.", lambda: self._policy.limits.budget_bytes),
-                Gauge("share_bytes", "What this process may use of it.", lambda: self._executor.share_bytes),
-                Gauge("reserved_bytes", "What is reserved of it.", lambda: self._policy.reserved_bytes),
-                Gauge("reserved_peak_bytes", "The most so far.", lambda: self._policy.peak_reserved_bytes),
-                Gauge("rss_bytes", "Resident memory, as last sampled.", lambda: sample.rss_bytes),
-                Gauge("rss_file_bytes", "Of it, pages of mapped files.", lambda: sample.file_bytes),
-                Gauge(
-                    "gpu_held_bytes", "Keys and arrays in GPUs' memory.", self._executor.gpu_held_bytes, "gpu"
-                ),
-                Gauge(
-                    "gpu_reserved_bytes",
-                    "What is reserved of GPUs' memory.",
-                    lambda: {use.device: use.reserved_bytes for use in self._executor.devices_use()},
-                    "gpu",
-                ),
-            ],
-        )
-
     def _seconds_at(self, moment: datetime) -> float:
         """On the engine's clock, which begins with the run."""
         return self._executor.dispatcher.now_s() + (moment - datetime.now(UTC)).total_seconds()
@@ -316,7 +239,9 @@ class Engine:
             await self._executor.close()
             await self._pools.blocking(self._watchdog.stop)
             self._monitor.stop()
-            state, why = self._outcome(error)
+            errors = [self._executor.dispatcher.error, error, *self._executor.forgotten_errors]
+            errors += [proof.progress.error for proof in self._executor.proofs.values()]
+            state, why = run_outcome(errors)
             self._recorder.run_ended(
                 state, why, self._monitor.peak_rss_bytes, self._policy.peak_reserved_bytes
             )
@@ -324,17 +249,3 @@ class Engine:
         finally:
             self._pools.close()
             running.leave()
-
-    def _outcome(self, error: BaseException | None) -> tuple[RunState, str | None]:
-        """How the run has ended, and the first reason if it was not well."""
-        errors = [self._executor.dispatcher.error, error, *self._executor.forgotten_errors]
-        errors += [proof.progress.error for proof in self._executor.proofs.values()]
-        failures = [each for each in errors if isinstance(each, Exception) and not _is_cancellation(each)]
-        if failures:
-            return "failed", wording(failures[0])
-        ends = [each for each in errors if each is not None]
-        return ("cancelled", wording(ends[0])) if ends else ("succeeded", None)
-
-
-def _is_cancellation(error: BaseException) -> bool:
-    return isinstance(error, ProofCancelled | asyncio.CancelledError)
