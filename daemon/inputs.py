@@ -8,6 +8,7 @@ from pathlib import Path
 
 from daemon.errors import Refused
 from engine import CircuitSpec
+from groth16.json_pieces import loads_in_pieces
 
 WITNESS, SIGNALS = ".wtns", ".json"
 MAGIC = b"wtns"
@@ -21,7 +22,7 @@ def suffix_of(data: bytes, circuit: CircuitSpec) -> str:
     if data.startswith(MAGIC):
         return WITNESS
     try:
-        value = json.loads(data)
+        value = json.loads(data) if len(data) <= SMALL_BYTES else loads_in_pieces(data)
     except (ValueError, RecursionError):
         raise Refused(
             f"the input of {len(data)} bytes is neither a witness (.wtns) nor JSON; expected one of both"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from groth16.errors import InputError
+from groth16.json_pieces import LARGE_BYTES, loads_in_pieces
 from groth16.opening import open_to_read
 from groth16.output import replacing
 
@@ -41,6 +42,8 @@ def parse_json(path: str | Path, text: bytes) -> Any:
     if not text.strip():
         raise InputError(f"{path}: is empty, expected JSON: write it again")
     try:
+        if len(text) > LARGE_BYTES:
+            return loads_in_pieces(text, once)
         return json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is no valid JSON ({error})") from error
