@@ -83,19 +83,20 @@ def parse_duration(text: str | float, *, needs_unit: bool = True) -> float:
     A bare number but 0 is refused, as people type days as likely as seconds; needs_unit: False: it counts
     seconds. Raises ConfigError where it is no duration, is negative, or is above 100 years.
     """
+    given = text
     if not isinstance(text, str):
         text = "" if isinstance(text, bool) else repr(text)
     if re.fullmatch(rf"\s*{_NUMBER}\s*", text):
         seconds = Fraction(text.strip())
         if needs_unit and seconds:
-            raise ConfigError(f'found {text!r}, expected a duration with its unit such as "30m" or "25s"')
+            raise ConfigError(f'found {given!r}, expected a duration with its unit such as "30m" or "25s"')
     elif _DURATION.fullmatch(text):
         seconds = sum(
             (Fraction(number) * _DURATION_UNITS[unit] for number, unit in _DURATION_PART.findall(text)),
             start=Fraction(0),
         )
     else:
-        raise ConfigError(f'found {text!r}, expected a duration such as "5m" or "300s"')
+        raise ConfigError(f'found {given!r}, expected a duration such as "5m" or "300s"')
     if seconds > _MAX_SECONDS:
-        raise ConfigError(f"found {text!r}, expected a duration of at most 100 years")
+        raise ConfigError(f"found {given!r}, expected a duration of at most 100 years")
     return float(seconds)

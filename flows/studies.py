@@ -21,8 +21,10 @@ from sim.pool import Pool, Recording, Target, pool
 from sim.question import Question
 from sim.scenario import Scenario, refusal
 from sim.settings import combinations, read_setting
+from sim.size import check_size, warnings
 from sim.summary import Summary, summarize
 from sim.sweep import best_first, pareto_front
+from sim.workload import Workload
 
 NEVER_LATE = "0%"
 MARKS = {
@@ -102,6 +104,7 @@ class Study:
         """The least of what is looked for with which the machine keeps up and the goals hold."""
         axis, bounds, share = axis_of(find, step), [read_goal(text) for text in goals], read_share(late)
         seeds = self.parameters.all_seeds
+        self._warn([self.question.workload(self.given)])
         with self._pool(UNKNOWN) as playing:
             return plan(self.question, axis, bounds, seeds, playing, self.given, share)
 
@@ -113,8 +116,15 @@ class Study:
 
     def _summaries(self, scenarios: Sequence[Scenario]) -> list[Summary]:
         seeds = self.parameters.all_seeds
+        self._warn([each.workload for each in scenarios])
         with self._pool(len(scenarios) * len(seeds)) as playing:
             return summarize(scenarios, seeds, playing)
+
+    def _warn(self, workloads: Sequence[Workload]) -> None:
+        for each in workloads:
+            check_size(each)
+        for line in warnings(workloads, self.parameters.seeds):
+            self._say(line)
 
     def _recording(self) -> Recording | None:
         if not self._recorded:

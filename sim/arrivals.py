@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
+from math import ceil
 from random import Random
 from typing import Protocol
 from zoneinfo import ZoneInfo
@@ -10,11 +12,17 @@ from zoneinfo import ZoneInfo
 from policy import Priority
 from sim.circuits import SimCircuit
 
+FEW = 2_000  # of a crontab's line, from which it is told how many there are
+
 
 class Times(Protocol):
     """Seconds since the start, in order, below `duration_s`. `seed` names a stream of random numbers."""
 
     def __call__(self, duration_s: float, start: datetime, seed: str, /) -> Iterator[float]: ...
+
+    def about(self, duration_s: float, start: datetime, /) -> float:
+        """How many there are, without going through all."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,9 @@ class Poisson:
         random, at_s = Random(seed), 0.0
         while (at_s := at_s + random.expovariate(self.per_s)) < duration_s:
             yield at_s
+
+    def about(self, duration_s: float, _start: datetime) -> float:
+        return self.per_s * duration_s
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,9 @@ class Periodic:
         while (at_s := self.offset_s + number * self.period_s) < duration_s:
             yield at_s
             number += 1
+
+    def about(self, duration_s: float, _start: datetime) -> float:
+        return max(0.0, ceil((duration_s - self.offset_s) / self.period_s))
 
 
 @dataclass(frozen=True)
@@ -60,6 +74,10 @@ class Cron:
                 return
             yield max(0.0, at_s)
 
+    def about(self, duration_s: float, start: datetime) -> float:
+        first = list(islice(self(duration_s, start, ""), FEW))
+        return len(first) * (duration_s / first[-1] if len(first) == FEW else 1.0)
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -69,6 +87,9 @@ class Trace:
 
     def __call__(self, duration_s: float, _start: datetime, _seed: str) -> Iterator[float]:
         yield from (at_s for at_s in sorted(self.at_s) if at_s < duration_s)
+
+    def about(self, duration_s: float, _start: datetime) -> float:
+        return sum(at_s < duration_s for at_s in self.at_s)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from math import log
 from sim.pool import Case, Pool
 from sim.question import Question
 from sim.scenario import refusal
+from sim.size import sizes_of
 from sim.workload import OpenLoop
 
 STEP = 1.05
@@ -38,11 +39,11 @@ def most_load(question: Question, settings: Mapping[str, str], seed: int, pool: 
     return min(max(scenario.workload.duration_s / least_s, STEP**-BELOW), STEP**ABOVE) if least_s else 1.0
 
 
-def short_enough(question: Question, settings: Mapping[str, str], seed: int, most: float) -> str | None:
+def short_enough(question: Question, settings: Mapping[str, str], most: float) -> str | None:
     """A duration in which about MOST_PARTITIONS arrive at the most load; None where all of it is so short."""
     workload = question.scenario(settings).workload
     if not isinstance(workload, OpenLoop):
         return None
-    count = sum(request.partitions for _, request in workload.requests(seed)) * most
+    count = sum(each.partitions for each in sizes_of(workload)) * most
     days = max(1, int(workload.duration_s / DAY_S * MOST_PARTITIONS / max(count, 1)))
     return f"{days}d" if days * DAY_S < workload.duration_s else None

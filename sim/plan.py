@@ -141,7 +141,7 @@ def plan(
         place = first(count, does) if axis.steady else next(filter(does, range(count)), None)
     else:
         most = most_load(question, given, seeds[0], pool)
-        if "workload.duration" not in given and (shortened := short_enough(question, given, seeds[0], most)):
+        if "workload.duration" not in given and (shortened := short_enough(question, given, most)):
             given["workload.duration"] = shortened
         place = last(count, does, load_near(0.7 * most))
     if place is None:

@@ -21,6 +21,7 @@ from sim.quantities import IN_A_FILE
 from sim.scenario import Scenario
 from sim.settings import sections, toml_value
 from sim.toml_files import said_of
+from sim.workload import Workload
 from sim.workload_file import TIMINGS, ArrivalsTable, BatchTable, FindRun, WorkloadTable, workload_of
 
 M = TypeVar("M", bound=BaseModel)
@@ -53,22 +54,28 @@ class Question:
         """The question under other settings. Raises SimError or ConfigError for one that cannot be."""
         parts = sections(settings)
         config = _with_config(self.config, parts.get("config", {}))
-        table = _with_workload(self.table, parts.get("workload", {}))
         policy = parts.get("policy", {}).get("", self.policy)
         fixed_at_once(policy)
         hosts = self.hosts(settings)
         for key in {"machine.memory", "memory.safety_margin"} & settings.keys():
             _check_memory_matters(key, hosts, config, settings)
-        faults = _changed(table.faults, parts.get("faults", {}), "faults")
+        faults = _changed(self._table(settings).faults, parts.get("faults", {}), "faults")
         prices = _changed(self.profile.prices or Prices(), parts.get("prices", {}), "prices")
         return Scenario(
-            workload_of(table, self.folder, self.circuits.get, self.find_run),
+            self.workload(settings),
             self._modelled(config, hosts),
             policy,
             faults,
             sum(map(prices.of, hosts)) if prices != Prices() and hosts else None,
             dict(settings),
         )
+
+    def workload(self, settings: Mapping[str, str] = NO_SETTINGS) -> Workload:
+        """What is to be proved under the settings. Raises SimError."""
+        return workload_of(self._table(settings), self.folder, self.circuits.get, self.find_run)
+
+    def _table(self, settings: Mapping[str, str]) -> WorkloadTable:
+        return _with_workload(self.table, sections(settings).get("workload", {}))
 
     def hosts(self, settings: Mapping[str, str] = NO_SETTINGS) -> tuple[Host, ...]:
         """The profile's, as the settings have them."""

@@ -15,8 +15,9 @@ from sim.kinds import BUDGET, policy_of
 from sim.log import LogEntry, RunLog
 from sim.machine import SimulatedMachine
 from sim.profile import MachineProfile
+from sim.size import check_size
 from sim.waits import Causes
-from sim.workload import Batch
+from sim.workload import Batch, ClosedLoop
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ def simulate(
     Without the log it takes half the time, and no more memory the longer it goes on. Raises SimError for a
     batch that the policy rejects, with its reason, or whose times are not known.
     """
+    check_size(ClosedLoop((batch,)))
     constraints = {} if batch.constraints is None else {batch.circuit.name: batch.constraints}
     env = Environment(initial_time=0.0)
     scheduler = policy_of(policy, limits)

@@ -29,6 +29,7 @@ from sim.kinds import BUDGET
 from sim.log import LogEntry
 from sim.profile import MachineProfile
 from sim.run import Progress
+from sim.size import check_size
 from sim.trouble import bring_trouble
 from sim.verdict import Backlog, load_of
 from sim.waits import Causes
@@ -85,13 +86,13 @@ def play(
     """Play the workload to its end, and note in `progress` how it goes.
 
     Proofs of an open loop that take as long again as all arrivals, and a day more, are given up.
-    Raises SimError for a circuit that fits no host or whose times are not known.
+    Raises SimError for a circuit that fits no host or whose times are not known, and for too much work.
     """
     return _Play(scenario, seed, with_log, progress or Progress()).play()
 
 
 def refusal(scenario: Scenario) -> str | None:
-    """Why the scenario cannot be played, if so: a circuit fits no host, or its times are not known."""
+    """Why the scenario cannot be played, if so: a circuit fits no host or has no times, or it is too much."""
     try:
         _Play(scenario, 0, False, Progress()).check_times()
     except SimError as error:
@@ -101,6 +102,7 @@ def refusal(scenario: Scenario) -> str | None:
 
 class _Play:
     def __init__(self, scenario: Scenario, seed: int, with_log: bool, progress: Progress) -> None:
+        check_size(scenario.workload)
         self._scenario, self._seed, self._progress = scenario, seed, progress
         self._env = Environment(initial_time=0.0)
         self._finished = self._env.event()
@@ -158,17 +160,20 @@ class _Play:
         return Played(self._answers(), tuple(self._runs()))
 
     def _arrive(self, workload: OpenLoop) -> None:
-        requests = workload.requests(self._seed)
-        if not requests:
+        counts = workload.counts(self._seed)
+        self._left = sum(counts)
+        if not self._left:
             raise SimError(f"nothing arrives in {workload.duration_s:.0f} s; give a longer duration")
-        self._left = len(requests)
         if self._scenario.most_late_share < 1:
-            due = Counter(each.circuit.name for _, each in requests if each.due_s is not None)
+            due: Counter[str] = Counter()
+            for each, count in zip(workload.arrivals, counts, strict=True):
+                if each.deadline_s is not None:
+                    due[each.circuit.shape.name] += count
             share = self._scenario.most_late_share
             self._most_missed = {name: count * share for name, count in due.items()}
-        self._env.process(self._arrivals(requests))
+        self._env.process(self._arrivals(workload.requests(self._seed)))
 
-    def _arrivals(self, requests: list[tuple[float, Request]]) -> Generator[Signal, Any, None]:
+    def _arrivals(self, requests: Iterator[tuple[float, Request]]) -> Generator[Signal, Any, None]:
         for at_s, request in requests:
             if at_s > self._env.now:
                 yield self._env.timeout(at_s - self._env.now)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from heapq import merge
+from itertools import repeat
 from typing import Literal
 
 from policy import Circuit, Job, Priority
@@ -102,14 +103,21 @@ class OpenLoop:
         """By name."""
         return {each.circuit.shape.name: each.circuit for each in self.arrivals}
 
-    def requests(self, seed: int) -> list[tuple[float, Request]]:
+    def requests(self, seed: int) -> Iterator[tuple[float, Request]]:
         """When each proof arrives, in order. The same seed gives the same arrivals."""
-        streams = [
-            [(at_s, place) for at_s in each.times(self.duration_s, self.start, seed, place)]
-            for place, each in enumerate(self.arrivals)
-        ]
+        streams = [zip(times, repeat(place)) for place, times in enumerate(self._times(seed))]
         counts: dict[str, int] = {}
-        return [(at_s, self._request(place, at_s, counts)) for at_s, place in merge(*streams)]
+        for at_s, place in merge(*streams):
+            yield at_s, self._request(place, at_s, counts)
+
+    def counts(self, seed: int) -> list[int]:
+        """How many proofs `requests` has of each arrivals."""
+        return [sum(1 for _ in times) for times in self._times(seed)]
+
+    def _times(self, seed: int) -> list[Iterator[float]]:
+        return [
+            each.times(self.duration_s, self.start, seed, place) for place, each in enumerate(self.arrivals)
+        ]
 
     def _request(self, place: int, at_s: float, counts: dict[str, int]) -> Request:
         arrivals = self.arrivals[place]

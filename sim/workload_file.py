@@ -1,7 +1,6 @@
 """A workload as people write it, in TOML."""
 
-import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -10,7 +9,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from config import nearest
-from config.files import read_text
 from policy import Priority
 from sim.arrivals import Arrivals, Cron, Periodic, Poisson, Times, Trace
 from sim.circuits import CircuitSizes, PriorityName, SimCircuit, bundled_circuits
@@ -18,6 +16,7 @@ from sim.errors import SimError
 from sim.faults import Faults
 from sim.quantities import DurationS, PerSecond
 from sim.toml_files import read_toml, validated
+from sim.traces import read_trace
 from sim.workload import START, Batch, ClosedLoop, OpenLoop, Workload
 
 Count = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
@@ -46,7 +45,7 @@ class BatchTable(_Table):
 class ArrivalsTable(_Table):
     """Of an open loop: one of TIMINGS says when `count` proofs arrive.
 
-    `trace` is a CSV file with a column "at_s"; with a column "circuit" too, only rows of this one count.
+    `trace` is a CSV file with a column "at_s", and "circuit" where several take theirs from the same file.
     `run` is a run of the history, whose proofs of the circuit arrive as they did then.
     """
 
@@ -155,7 +154,8 @@ def workload_of(
     if table.kind == "closed":
         return ClosedLoop(tuple(_batch(each, circuit(each.circuit)) for each in table.batches))
     arrivals = tuple(
-        _arrivals(each, circuit(each.circuit), _times(each, folder, find_run)) for each in table.arrivals
+        _arrivals(each, circuit(each.circuit), _times(each, folder, find_run, _beside(each, table)))
+        for each in table.arrivals
     )
     return OpenLoop(arrivals, table.duration or 0.0, table.start)
 
@@ -182,7 +182,12 @@ def _arrivals(table: ArrivalsTable, circuit: SimCircuit, times: Times) -> Arriva
     return Arrivals(circuit, times, table.count, table.deadline, priority, table.partitions)
 
 
-def _times(table: ArrivalsTable, folder: Path, find_run: FindRun) -> Times:
+def _beside(arrivals: ArrivalsTable, table: WorkloadTable) -> Collection[str]:
+    """The circuits that are taken from the same trace."""
+    return {each.circuit for each in table.arrivals if each.trace == arrivals.trace}
+
+
+def _times(table: ArrivalsTable, folder: Path, find_run: FindRun, circuits: Collection[str]) -> Times:
     if table.poisson is not None:
         return Poisson(table.poisson)
     if table.every is not None:
@@ -190,23 +195,10 @@ def _times(table: ArrivalsTable, folder: Path, find_run: FindRun) -> Times:
     if table.cron is not None:
         return Cron(table.cron, ZoneInfo(table.timezone))
     if table.trace is not None:
-        source, at_s = str(table.trace), read_trace(folder / table.trace, table.circuit)
+        source, at_s = str(table.trace), read_trace(folder / table.trace, table.circuit, circuits)
     else:
         source = f"run {table.run}"
         at_s = tuple(find_run(table.run or "", table.circuit))
     if not at_s:
         raise SimError(f"{source}: it has no proof of {table.circuit}; choose another")
     return Trace(at_s)
-
-
-def read_trace(path: Path, circuit: str) -> tuple[float, ...]:
-    """The column "at_s" of a CSV file, of the rows of the circuit. Raises SimError."""
-    try:
-        rows = list(csv.DictReader(read_text(path).splitlines()))
-        return tuple(float(row["at_s"]) for row in rows if row.get("circuit", circuit) == circuit)
-    except OSError as error:
-        raise SimError(f"{path}: cannot be read: {error.strerror}; check the path") from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise SimError(
-            f'{path}: {error}; expected a CSV file with a header and a column "at_s" of seconds'
-        ) from error

@@ -298,9 +298,9 @@ def test_a_long_workload_is_shortened_where_the_most_load_is_looked_for(here: Po
     asked = question(opened(4 * 86_400.0, poisson=1 / 40))
     room = {"machine.memory": "6GiB"}
     assert 7.0 < most_load(asked, room, 0, here) < 12.0
-    assert short_enough(asked, room, 0, most=10.0) == "1d"
-    assert short_enough(asked, room, 0, most=4.0) == "3d"
-    assert short_enough(asked, room, 0, most=0.5) is None
+    assert short_enough(asked, room, most=10.0) == "1d"
+    assert short_enough(asked, room, most=4.0) == "3d"
+    assert short_enough(asked, room, most=0.5) is None
 
 
 def test_a_run_is_given_up_once_too_many_deadlines_are_missed(here: Pool) -> None:

@@ -11,12 +11,15 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from policy import Priority
-from sim import SimError
+from sim import Batch, SimError
 from sim.arrivals import Arrivals, Cron, Periodic, Poisson, Trace
-from sim.quantities import bandwidth, duration, rate, size
+from sim.quantities import bandwidth, duration, rate, share, size
+from sim.scenario import Scenario, play
+from sim.size import Size, check_size, sizes_of, warnings
 from sim.workload import START, ClosedLoop, OpenLoop
 from sim.workload_file import EXAMPLE, read_workload_table, workload_of
-from tests.sim.cluster import SIM_CIRCUIT
+from tests.sim.cluster import SIM_CIRCUIT, host
+from tests.sim.model import CIRCUIT as CIRCUIT_SHAPE
 
 DAY_S = 86_400.0
 
@@ -57,7 +60,8 @@ def test_requests_are_merged_in_order_and_named_by_circuit() -> None:
         ),
         15.0,
     )
-    found = loop.requests(seed=0)
+    found = list(loop.requests(seed=0))
+    assert loop.counts(seed=0) == [4, 1]
     assert [at_s for at_s, _ in found] == [0.0, 0.0, 5.0, 10.0, 10.0]
     assert [request.name for _, request in found] == [f"circuit #{n}" for n in range(1, 6)]
     assert [request.due_s for _, request in found] == [7.0, 7.0, None, 17.0, 17.0]
@@ -99,11 +103,78 @@ def test_a_trace_is_read_from_csv_beside_the_file(tmp_path: Path) -> None:
     (tmp_path / "trace.csv").write_text("at_s,circuit\n5,mine\n1,mine\n2,porep-32g\n")
     path = tmp_path / "workload.toml"
     path.write_text(
-        f'kind = "open"\nduration = "1h"\n[[arrivals]]\ncircuit = "mine"\ntrace = "trace.csv"\n{CIRCUIT}'
+        'kind = "open"\nduration = "1h"\n[[arrivals]]\ncircuit = "mine"\ntrace = "trace.csv"\n'
+        f'[[arrivals]]\ncircuit = "porep-32g"\ntrace = "trace.csv"\n{CIRCUIT}'
     )
     workload = workload_of(read_workload_table(path), tmp_path)
     assert isinstance(workload, OpenLoop)
-    assert [at_s for at_s, _ in workload.requests(0)] == [1.0, 5.0]
+    found = [(at_s, request.circuit.name) for at_s, request in workload.requests(0)]
+    assert found == [(1.0, "mine"), (2.0, "porep-32g"), (5.0, "mine")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("at_s,circuit\n5,mine\n-1,mine\n", "line 3: found at_s '-1', expected seconds since the start"),
+        ("at_s\nnan\n", "line 2: found at_s 'nan', expected seconds"),
+        ("at_s\n1\ninf\n", "line 3: found at_s 'inf', expected seconds"),
+        ("at_s\n\nsoon\n", "line 3: found at_s 'soon', expected seconds"),
+        ("at_s,circuit\n5,mine\n6,mien\n", "line 3: found the circuit 'mien', which no [[arrivals]] take"),
+        ("at_s,circuit\n5\n", "line 2: found 1 cells, expected 2"),
+        ("at_s,circuit,deadline\n5,mine,60\n", "line 1: found the columns 'at_s', 'circuit', 'deadline'"),
+        ("5\n6\n", "line 1: found the columns '5', expected a header"),
+        ("", "line 1: found the columns of nothing"),
+        ("at_s,circuit\n", "it has no proof of mine"),
+    ],
+)
+def test_every_row_of_a_trace_counts_or_is_refused(tmp_path: Path, rows: str, message: str) -> None:
+    (tmp_path / "trace.csv").write_text(rows)
+    path = tmp_path / "workload.toml"
+    path.write_text(
+        f'kind = "open"\nduration = "1h"\n[[arrivals]]\ncircuit = "mine"\ntrace = "trace.csv"\n{CIRCUIT}'
+    )
+    with pytest.raises(SimError) as error:
+        workload_of(read_workload_table(path), tmp_path)
+    assert message in str(error.value)
+    assert "trace.csv" in str(error.value)
+
+
+def test_what_a_duration_cuts_off_a_trace_is_told() -> None:
+    loop = OpenLoop((Arrivals(SIM_CIRCUIT, Trace((5.0, 10.0, 99.0))),), 10.0)
+    (line,) = warnings([loop, loop], 5)
+    assert line == (
+        "2 of the 3 arrivals of circuit in its trace come after the duration of 10 s, and are left out"
+    )
+
+
+def test_how_many_arrive_is_known_without_going_through_all() -> None:
+    year_s = 365 * DAY_S
+    assert Poisson(0.01).about(1e6, START) == 10_000
+    assert Periodic(10.0, 3.0).about(30.0, START) == 3
+    assert Periodic(10.0, 300.0).about(30.0, START) == 0
+    assert Trace((5.0, 1.0, 99.0)).about(10.0, START) == 2
+    few, many = Cron("30 12 * * *", ZoneInfo("UTC")), Cron("* * * * *", ZoneInfo("UTC"))
+    assert few.about(3 * DAY_S, START) == 3
+    assert many.about(year_s, START) == pytest.approx(365 * 1440, rel=0.01)
+    loop = OpenLoop((Arrivals(SIM_CIRCUIT, Periodic(10.0), count=2, partitions=3),), 1000.0)
+    assert sizes_of(loop) == [Size("circuit", 200, 600)]
+
+
+def test_what_would_never_end_is_refused_and_what_takes_long_is_told() -> None:
+    absurd = OpenLoop((Arrivals(SIM_CIRCUIT, Periodic(0.001), partitions=10),), 30 * DAY_S)
+    with pytest.raises(SimError, match="about 2,592,000,000 proofs of circuit in 25,920,000,000 partitions"):
+        check_size(absurd)
+    with pytest.raises(SimError, match="rarer arrivals"):
+        play(Scenario(absurd, (host(),)), 0)
+    batch = ClosedLoop((Batch(CIRCUIT_SHAPE, 1_000_000, 1, 100),))
+    with pytest.raises(SimError, match="give it a smaller count"):
+        check_size(batch)
+    long = OpenLoop((Arrivals(SIM_CIRCUIT, Periodic(1.0)),), 30 * DAY_S)
+    check_size(long)
+    assert warnings([long], 5) == [
+        "about 2,592,000 partitions a run, 5 runs: may take some 27 min of processor time"
+    ]
+    assert warnings([OpenLoop(long.arrivals, 3600.0)], 5) == []
 
 
 def test_a_run_of_the_history_is_a_trace(tmp_path: Path) -> None:
@@ -161,6 +232,7 @@ def test_quantities_need_their_units() -> None:
     assert size("1.5GiB") == 3 * 2**29
     assert bandwidth("7GB/s") == 7e9
     assert duration("1h30m") == 5400
+    assert (share("1%"), share("0.5 %"), share("100%")) == (0.01, 0.005, 1.0)
     assert rate("40/d") == pytest.approx(40 / DAY_S)
     for read, wrong in (
         (size, "384"),
@@ -168,6 +240,9 @@ def test_quantities_need_their_units() -> None:
         (bandwidth, "0B/s"),
         (duration, "30"),
         (rate, "0/d"),
+        (share, "1"),
+        (share, "0.01"),
+        (share, "101%"),
     ):
         with pytest.raises(ValueError, match=f"found '{wrong}', expected"):
             read(wrong)
