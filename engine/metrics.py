@@ -4,14 +4,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from engine.proofs import STAGES
 from policy import Decision, Evict, EvictFromDevice, Load, Upload, WaitCause
 
+ENDS = ("succeeded", "failed", "cancelled")
 Labels = tuple[tuple[str, str], ...]
 
 
 @dataclass
 class Metrics:
-    """Counters of one run; kept on the event loop's thread, read from any.
+    """Counters of one run; kept on the event loop's thread, read from any. Those of ends and stages are there
+    from the start: of a counter that appears with 1 Prometheus knows no increase.
 
     estimated_bytes and measured_bytes: working sets of the partitions that have ended, by circuit; the first
     as reserved, the second as their arrays took at most.
@@ -21,10 +24,10 @@ class Metrics:
     evictions: int = 0
     uploads: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))  # by device
     device_evictions: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    proofs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))  # by state
+    proofs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     wait_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # by cause
-    stage_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # by stage
-    stages: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    stage_s: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    stages: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
     estimated_bytes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     measured_bytes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 

@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import json
+import re
 import ssl
 import urllib.error
 import urllib.request
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -20,7 +22,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from daemon.client import connect
 from daemon.errors import DaemonError, NotAllowed, Unavailable
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
+from engine.metrics import Metrics, prometheus_text
 from tests.daemon.conftest import INPUT, Daemon
+
+ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yml"
 
 TOKEN = "a token of more than sixteen characters"
 
@@ -141,3 +146,20 @@ def test_others_come_in_by_a_certificate_of_the_authority_alone(
     assert asyncio.run(version(address, ca=authority.ca, cert=mine, key=my_key)).protocol == 1
     with pytest.raises(DaemonError):
         asyncio.run(version(address, ca=authority.ca))
+
+
+def test_whatever_alerts_ask_for_is_there_before_anything_has_happened(daemon: Daemon) -> None:
+    """A counter that appears with its first failure has no increase, and tells nobody of it."""
+    rules = yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]
+    asked = {
+        (name, label, value)
+        for rule in rules
+        for name, label, value in re.findall(r'(cuzk_\w+)(?:\{(\w+)="(\w+)"\})?', rule["expr"])
+    }
+    assert len(asked) == 8
+    told, fresh = get(f"{daemon.status}/metrics")[1], prometheus_text(Metrics(), [])
+    for name, label, value in asked:
+        text = fresh if name.endswith("_total") else told
+        samples = [each for family in text_string_to_metric_families(text) for each in family.samples]
+        found = [each for each in samples if each.name == name and each.labels.get(label, "") == value]
+        assert found, f"{name} with {label}={value}"
