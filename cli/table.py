@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.box import SIMPLE
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 60  # proofs of a run: rich takes a millisecond for each, and who reads thousands?
 RUN_ID_SHOWN = 13  # of a UUIDv7: its milliseconds, which `cuzk history show` takes for the whole
-WIDTH_OF_A_FILE = 160  # rich would cut what is not printed on a terminal to 80 columns
+WIDTH_OF_A_FILE = 1_000  # rich would cut what is not printed on a terminal to 80 columns
 
 T = TypeVar("T")
 STAGES = ("wait", "load", "synthesize", "queue", "prove", "verify")
@@ -72,10 +73,12 @@ def print_runs(summaries: list[RunSummary]) -> None:
 
 def print_parts(*parts: Table | Text | str) -> None:
     """Print the parts without empty lines around them, and where no terminal shows it, without the blanks
-    that end a table's lines."""
+    that end a table's lines. A table that is wider than the terminal has a line for each cell instead."""
     terminal = console()
     with terminal.capture() as captured:
         for part in parts:
+            if isinstance(part, PlainTable) and _width(part, terminal) > terminal.width:
+                part = part.spelled_out()
             as_it_is = Text(printable(part)) if isinstance(part, str) else part
             terminal.print(as_it_is, soft_wrap=not isinstance(part, Table))
     lines = captured.get().rstrip().splitlines()
@@ -92,8 +95,22 @@ def printable(text: str) -> str:
 class PlainTable(Table):
     """A table whose cells are shown as they are: rich would take [words] in them for markup."""
 
+    def __init__(self, heads: Sequence[str], **options: Any) -> None:
+        super().__init__(**options)
+        self._heads, self._cells = heads, list[tuple[str, ...]]()
+
     def add_row(self, *cells: str) -> None:  # type: ignore[override]  # all that is added here
+        self._cells.append(cells)
         super().add_row(*(Text(printable(cell)) for cell in cells))
+
+    def spelled_out(self) -> str:
+        """Each row as lines of a column's head and the cell, with an empty line before; no empty cells."""
+        width = max(map(len, self._heads), default=0)
+        lines = [str(self.title)] if self.title is not None else []
+        for cells in self._cells:
+            pairs = zip(self._heads, cells, strict=False)  # a row may have fewer cells
+            lines += ["", *(f"{head:{width}}  {cell}" for head, cell in pairs if cell)]
+        return "\n".join(lines) + "\n"
 
 
 def console() -> Console:
@@ -101,9 +118,14 @@ def console() -> Console:
     return found if found.is_terminal else Console(highlight=False, width=WIDTH_OF_A_FILE)
 
 
+def _width(part: PlainTable, terminal: Console) -> int:
+    """That of all its cells in full."""
+    return Measurement.get(terminal, terminal.options.update(width=WIDTH_OF_A_FILE), part).maximum
+
+
 def table(*columns: str, right: tuple[str, ...], **options: Any) -> PlainTable:
     """An empty table with these columns, those of `right` set to the right."""
-    made = PlainTable(box=SIMPLE, pad_edge=False, **options)
+    made = PlainTable(columns, box=SIMPLE, pad_edge=False, **options)
     for column in columns:
         made.add_column(Text(printable(column)), justify="right" if column in right else "left", no_wrap=True)
     return made

@@ -102,7 +102,8 @@ def _find(parameters: StudyParameters, say: Say) -> Findings:
 def _run(asked: Study, _parameters: StudyParameters) -> Findings:
     summary = asked.run()
     pictures = run_pictures(plotted_run(asked.history, summary.by_seed[0].run_ids[0]))
-    return Findings(summary.headline, {"figures": figure_rows(summary)}, pictures)
+    headline = f"{summary.headline}; {summary.pictured}"
+    return Findings(headline, {"figures": figure_rows(summary)}, pictures)
 
 
 def _sweep(asked: Study, parameters: StudyParameters) -> Findings:

@@ -24,6 +24,7 @@ from sim.settings import combinations, read_setting
 from sim.size import check_size, warnings
 from sim.summary import Summary, summarize
 from sim.sweep import best_first, pareto_front
+from sim.words import quantity
 from sim.workload import Workload
 
 NEVER_LATE = "0%"
@@ -147,7 +148,7 @@ class Study:
                 return f"recording the run, {progress.recorded_rows} rows written"
             of = f" of {cases}" if cases < UNKNOWN else ""
             at = (
-                f"; {progress.ended_count} proofs up to {progress.at_s:.0f} simulated s"
+                f"; {progress.ended_count:,} proofs up to {quantity('at_s', progress.at_s)} of simulated time"
                 if progress.at_s
                 else ""
             )

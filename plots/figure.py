@@ -6,6 +6,7 @@ from typing import Any
 
 WIDTH_INCHES = 9.0
 DPI = 100
+TITLE_SIZE, TITLE_LETTERS = 9.0, 105  # as many are as wide as a figure at this size
 COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#edc948", "#76b7b2", "#9c755f")
 TIME_UNITS = ((1.0, "seconds"), (60.0, "minutes"), (3600.0, "hours"), (86400.0, "days"))
 BYTE_UNITS = ((1.0, "bytes"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"))
@@ -38,6 +39,12 @@ def new_figure(height_inches: float, margins: Margins | None = None) -> tuple[An
             margins.left / across, margins.bottom / down, 1 - margins.right / across, 1 - margins.top / down
         )
     return figure, figure.add_subplot()
+
+
+def fit_title(axes: Any) -> None:
+    """Small enough that it is not cut off."""
+    letters = len(axes.get_title())
+    axes.title.set_fontsize(TITLE_SIZE * min(1.0, TITLE_LETTERS / max(letters, 1)))
 
 
 def time_unit(most_s: float) -> tuple[float, str]:

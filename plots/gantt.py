@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
-from plots.figure import COLOURS, Margins, new_figure, png_of, time_unit
+from plots.figure import COLOURS, Margins, fit_title, new_figure, png_of, time_unit
 from plots.rows import Bar, PlottedRun
 
-MOST_BARS = 3_000  # a picture of more is a grey block
+COLUMNS = 800  # of pixels, about: what is narrower than one would not be seen
+EDGED = 4  # columns: only such a wide bar has an edge, which would hide a narrower one
 LINE_INCHES = 0.24
 LETTER_INCHES = 0.065  # of a line's name, a wide one
 BAR_HEIGHT = 0.8
@@ -21,25 +22,28 @@ Lines = Mapping[str, Sequence[Bar]]
 
 
 def gantt_png(run: PlottedRun) -> bytes:
-    """The run's stages by resource and circuit, as a PNG. Of a long run the first MOST_BARS stages."""
+    """All stages of the run by resource and circuit, as a PNG.
+
+    What is shorter than a column of pixels is drawn so wide, and of one colour what is closer together is one
+    bar, as below the time is told.
+    """
     return png_of(gantt_figure(run))
 
 
 def gantt_figure(run: PlottedRun) -> Any:
     """What `gantt_png` draws, as matplotlib's figure."""
-    bars = sorted(run.bars, key=lambda bar: (bar.started_s, bar.ended_s, bar.resource, bar.circuit))
-    shown = bars[:MOST_BARS]
-    lines, end_s = lines_of(shown), max([bar.ended_s for bar in shown], default=0.0)
+    lines, end_s = lines_of(run.bars), max([bar.ended_s for bar in run.bars], default=0.0)
     second, time_name = time_unit(end_s)
     circuits = sorted({bar.circuit for bar in run.bars})
     margins = _margins(lines, len(circuits))
     figure, axes = new_figure(margins.bottom + margins.top + LINE_INCHES * max(1, len(lines)), margins)
     colours = {circuit: COLOURS[place % len(COLOURS)] for place, circuit in enumerate(circuits)}
-    _draw(axes, lines, colours, second)
+    column_s = end_s / COLUMNS
+    drawn = _draw(axes, lines, colours, second, column_s)
     axes.set_xlim(0, max(end_s / second, 1e-9))
-    few = f"; the first {len(shown)} of {len(bars)} stages" if len(shown) < len(bars) else ""
-    axes.set(xlabel=time_name, title=run.title + few)
-    axes.title.set_fontsize(9)
+    is_all = drawn == len(run.bars) and all(bar.ended_s - bar.started_s >= column_s for bar in run.bars)
+    axes.set(xlabel=time_name + ("" if is_all else _told(column_s)), title=run.title)
+    fit_title(axes)
     _legend(figure, colours)
     return figure
 
@@ -50,16 +54,52 @@ def _margins(lines: Lines, circuits: int) -> Margins:
     return Margins(0.2 + LETTER_INCHES * longest, 0.5 + LINE_INCHES * ceil(circuits / CIRCUITS_A_LINE))
 
 
-def _draw(axes: Any, lines: Lines, colours: Mapping[str, str], second: float) -> None:
+def _told(column_s: float) -> str:
+    second, name = time_unit(column_s)
+    return f"; no bar is drawn below {column_s / second:.3g} {name}, and closer ones as one"
+
+
+def _draw(axes: Any, lines: Lines, colours: Mapping[str, str], second: float, column_s: float) -> int:
+    """How many bars that makes."""
+    drawn = 0
     for place, line in enumerate(lines.values()):
-        spans = defaultdict(list)
-        for bar in line:
-            spans[bar.circuit].append((bar.started_s / second, (bar.ended_s - bar.started_s) / second))
-        for circuit, some in spans.items():
-            where = (place - BAR_HEIGHT / 2, BAR_HEIGHT)
-            axes.broken_barh(some, where, facecolor=colours[circuit], edgecolor="white", linewidth=0.3)
+        where = (place - BAR_HEIGHT / 2, BAR_HEIGHT)
+        spans = [(circuit, spans_of(bars, column_s)) for circuit, bars in _by_circuit(line)]
+        # Where circuits share a column of pixels, that which there is least of is drawn last, and seen.
+        for circuit, some in sorted(spans, key=lambda each: -sum(length for _, length in each[1])):
+            widths = [0.3 if length >= EDGED * column_s else 0.0 for _, length in some]
+            scaled = [(start / second, length / second) for start, length in some]
+            axes.broken_barh(scaled, where, facecolor=colours[circuit], edgecolor="white", linewidth=widths)
+            drawn += len(some)
     axes.set_yticks(range(len(lines)), list(lines), fontsize=7)
     axes.set_ylim(max(1, len(lines)) - 0.5, -0.5)
+    return drawn
+
+
+def _by_circuit(line: Sequence[Bar]) -> list[tuple[str, list[Bar]]]:
+    found: dict[str, list[Bar]] = defaultdict(list)
+    for bar in line:
+        found[bar.circuit].append(bar)
+    return sorted(found.items())
+
+
+def spans_of(bars: Sequence[Bar], column_s: float) -> list[tuple[float, float]]:
+    """Start and length of what is drawn of a line's bars, which are in order.
+
+    None is narrower than a column of pixels. Two of a few columns with less than one between them are one,
+    and so are those that overlap by being drawn so wide.
+    """
+    spans: list[tuple[float, float]] = []
+    for bar in bars:
+        start_s, length_s = bar.started_s, max(bar.ended_s - bar.started_s, column_s)
+        last_s, last_length_s = spans[-1] if spans else (-inf, 0.0)
+        apart_s = start_s - (last_s + last_length_s)
+        are_narrow = max(length_s, last_length_s) < EDGED * column_s
+        if apart_s < 0 or (are_narrow and apart_s < column_s):
+            spans[-1] = (last_s, max(last_length_s, start_s + length_s - last_s))
+        else:
+            spans.append((start_s, length_s))
+    return spans
 
 
 def lines_of(bars: Sequence[Bar]) -> Lines:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plots.figure import COLOURS, new_figure, png_of, time_unit
+from plots.figure import COLOURS, fit_title, new_figure, png_of, time_unit
 
 HEIGHT_INCHES = 2.6
 MOST_POINTS = 2_000  # more than there are columns of pixels
@@ -30,7 +30,7 @@ def lines_figure(
     axes.set(xlabel=time_name, ylabel=y_label, title=title)
     axes.set_xlim(0, max([*times, 1e-9]))
     axes.set_ylim(bottom=0)
-    axes.title.set_fontsize(9)
+    fit_title(axes)
     if lines:
         axes.legend(loc="upper left", fontsize=7, ncols=2)
     return figure

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from plots.figure import COLOURS, Margins, byte_unit, new_figure, png_of, time_unit
+from plots.figure import COLOURS, Margins, byte_unit, fit_title, new_figure, png_of, time_unit
 from plots.rows import MemoryPoint, PlottedRun
 
 MOST_POINTS = 2_000  # more than there are columns of pixels
@@ -43,7 +43,7 @@ def memory_figure(run: PlottedRun) -> Any:
     axes.set(xlabel=time_name, ylabel=f"memory, {byte_name}", title=run.title)
     axes.set_xlim(0, max(run.end_s / second, 1e-9))
     axes.set_ylim(0, max(most_bytes / byte * 1.1, 1e-9))
-    axes.title.set_fontsize(9)
+    fit_title(axes)
     axes.legend(loc="lower right", fontsize=8)
     return figure
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plots.figure import COLOURS, new_figure, png_of
+from plots.figure import COLOURS, fit_title, new_figure, png_of
 
 HEIGHT_INCHES = 4.0
 
@@ -50,7 +50,7 @@ def points_figure(title: str, x_label: str, y_label: str, series: Sequence[Serie
                 axes.annotate(point.label, (point.x, point.y), xytext=(4, -4), **style_of)
     axes.set(xlabel=x_label, ylabel=y_label, title=title)
     axes.set_ylim(bottom=0)
-    axes.title.set_fontsize(9)
+    fit_title(axes)
     if len(series) > 1:
         axes.legend(fontsize=8)
     return figure

@@ -9,8 +9,8 @@ from sim.workload import OpenLoop, Workload
 
 MOST_PARTITIONS = 20_000_000
 """Of one run. A million take some minutes."""
-PARTITIONS_A_SECOND = 8_000
-"""About what a core simulates: a month of 13,600 takes 1 to 2 s."""
+PARTITIONS_A_SECOND = 5_000
+"""About what a core simulates: a month of 13,600 takes some seconds."""
 LONG_S = 60
 
 
@@ -54,10 +54,11 @@ def warnings(workloads: Sequence[Workload], runs_each: int) -> list[str]:
     """What should be known before each of them is simulated `runs_each` times."""
     partitions = sum(each.partitions for workload in workloads for each in sizes_of(workload))
     about_s, runs = runs_each * partitions / PARTITIONS_A_SECOND, runs_each * len(workloads)
+    counted = f"{runs:,} run{'' if runs == 1 else 's'}"
     found = [line for workload in workloads for line in _cut_off(workload)]
     if about_s > LONG_S:
         found.append(
-            f"about {partitions / len(workloads):,.0f} partitions a run, {runs:,} runs: "
+            f"about {partitions / len(workloads):,.0f} partitions a run, {counted}: "
             f"may take some {about_s / 60:,.0f} min of processor time"
         )
     return list(dict.fromkeys(found))

@@ -53,6 +53,14 @@ class Summary:
         share = failed / (failed + self.mean("proofs") + self.mean("proofs_unfinished"))
         return f"fails: {100 * share:.3g} % of proofs"
 
+    @property
+    def pictured(self) -> str:
+        """What of all the runs pictures show."""
+        count = len(self.by_seed[0].run_ids)
+        what = f"the first of {count} runs" if count > 1 else "the run"
+        each = ": there is one for each host and each start of its process" if count > 1 else ""
+        return f"pictures show {what} by the first seed{each}"
+
     def mean(self, name: str, otherwise: float = 0.0) -> float:
         """Of a figure, where there is one."""
         found = self.figures.get(name)

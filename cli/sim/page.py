@@ -18,7 +18,7 @@ def page_of(drawn: PlottedRun, summary: Summary, pictures: Mapping[str, bytes]) 
     from plots import PageTable, html_page
 
     facts = [f"{summary.loop} loop, {summary.seeds} seeds: {summary.headline}"]
-    facts += explained(summary)
+    facts += [*explained(summary), summary.pictured]
     facts += [f"{key} = {value}" for key, value in summary.settings.items()]
     latencies = ("p50", "p90", "p99")
     rows = tuple(

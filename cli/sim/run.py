@@ -79,14 +79,15 @@ def _print(asked: Study, summary: Summary) -> None:
     from engine.words import telling
 
     run_ids = summary.by_seed[0].run_ids
+    headline = f"{asked.question.loop} loop, {summary.seeds} seeds: {summary.headline}"
+    print_parts(headline, *explained(summary))
     if asked.question.loop == "closed" and len(run_ids) == 1:
         with telling(say, lambda: "making the table"):
+            print()
             print_run(show_run(asked.history, run_ids[0]))
-        print()
     parts = [figures_table(summary), circuits_table(summary), limits_table(summary)]
-    parts = [part for part in parts if part.row_count]
-    lines = [f"{asked.question.loop} loop, {summary.seeds} seeds: {summary.headline}"]
-    print_parts(*lines, *explained(summary), *parts)
+    print()
+    print_parts(*[part for part in parts if part.row_count])
     for run_id in run_ids:
         print(f"history  {asked.history.address}; this run: {program()} history show {run_id}")
 
@@ -99,6 +100,8 @@ def _draw(
     from plots import chrome_trace, plotted_run, run_pictures
 
     drawn = plotted_run(history, summary.by_seed[0].run_ids[0])
+    if len(summary.by_seed[0].run_ids) > 1:
+        say(summary.pictured)
     made = run_pictures(drawn) if pictures is not None or html is not None else {}
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)

@@ -52,7 +52,7 @@ SHOWN = (
     "peak_",
     "device_use",
 )
-"""How figures begin that a comparison shows; JSON and CSV have all."""
+"""How figures begin that a comparison shows, in this order; JSON and CSV have all."""
 RATE = "proofs_an_hour"
 TOO_MUCH = (
     "more memory is reserved than the budget, or resident than the machine has; "
@@ -76,11 +76,12 @@ def figures_table(summary: Summary) -> PlainTable:
 
 def circuits_table(summary: Summary) -> PlainTable:
     """Latency by circuit, and deadlines. An overloaded machine has no latencies."""
-    heads = (*LATENCIES, "deadlines missed")
+    late = any(name.startswith("deadlines") for name in summary.figures)
+    heads = (*LATENCIES, "deadlines missed") if late else LATENCIES
     made = table("latency of", *heads, right=heads)
     for circuit in circuits_of(summary):
         cells = [figure(summary, f"latency_{each}_s[{circuit}]") for each in LATENCIES]
-        made.add_row(circuit, *cells, missed(summary, circuit))
+        made.add_row(circuit, *cells, *([missed(summary, circuit)] if late else []))
     return made
 
 
@@ -142,7 +143,7 @@ def differences_table(found: Sequence[Difference]) -> PlainTable:
     """Of two ways: each figure of both, and how sure it is that they differ."""
     right = ("as it is", "changed", "difference")
     made = table("figure", *right, "", right=right)
-    for each in found:
+    for each in sorted(found, key=lambda each: _place(each.name)):
         known = "sure" if each.sure else "within the error"
         made.add_row(
             each.name,
@@ -152,6 +153,10 @@ def differences_table(found: Sequence[Difference]) -> PlainTable:
             known,
         )
     return made
+
+
+def _place(name: str) -> int:
+    return next(place for place, begins in enumerate(SHOWN) if name.startswith(begins))
 
 
 def bound_by(summary: Summary) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from cli.table import print_run, print_runs
+from cli.table import print_parts, print_run, print_runs, table
 from db import Proof, ProofDetail, Run, RunDetail, list_runs, open_history, show_run
 
 
@@ -39,6 +40,26 @@ def test_of_many_proofs_the_first_and_last_are_listed(capsys: pytest.CaptureFixt
     ]
     print_run(detail, None)
     assert capsys.readouterr().out.count("merkle #") == 1000
+
+
+def test_a_table_that_is_wider_than_the_terminal_is_spelled_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = table("", "machine", "figure" * 10, right=())
+    made.add_row(">", "big", "5 ± 1")
+    made.add_row("", "small", "[3]" + "x" * 10)
+    monkeypatch.setattr("cli.table.console", lambda: Console(width=60, force_terminal=True, highlight=False))
+    print_parts("first", made)
+    head = "figure" * 10
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    blanks = " " * (len(head) - len("machine"))
+    assert lines == [
+        "first", "", " " * len(head) + "  >", f"machine{blanks}  big", f"{head}  5 ± 1",
+        "", f"machine{blanks}  small", f"{head}  [3]{'x' * 10}",
+    ]  # fmt: skip
+    monkeypatch.setattr("cli.table.console", lambda: Console(width=90, force_terminal=True, highlight=False))
+    print_parts(made)
+    assert any("machine" in line and head in line for line in capsys.readouterr().out.splitlines())
 
 
 def test_list_and_show_agree_on_seconds_and_on_the_proofs_asked_for(

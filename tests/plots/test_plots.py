@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from plots import (
     points_png,
 )
 from plots.figure import COLOURS, byte_unit, time_unit
-from plots.gantt import MOST_BARS, gantt_figure, lines_of
+from plots.gantt import COLUMNS, gantt_figure, lines_of, spans_of
 from plots.memory import MOST_POINTS, memory_figure, thinned
 from plots.points import points_figure
 
@@ -128,11 +129,40 @@ def test_every_bar_is_drawn_where_its_row_says() -> None:
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["porep", "wpost"]
 
 
-def test_of_too_many_bars_the_first_are_drawn_and_the_title_says_so() -> None:
-    bars = tuple(Bar("gpu0", "porep", float(at), at + 1.0) for at in range(MOST_BARS + 5))
-    axes = gantt_figure(PlottedRun("long", None, (), bars)).axes[0]
-    assert axes.get_title() == f"long; the first {MOST_BARS} of {MOST_BARS + 5} stages"
-    assert sum(len(collection.get_paths()) for collection in axes.collections) == MOST_BARS
+def test_all_of_a_long_run_is_seen_and_what_is_drawn_wider_is_told() -> None:
+    """A hundred days of a second of work every hour, and one proof of another circuit beside it."""
+    hours = range(2400)
+    bars = [Bar("gpu0", "porep", 3600.0 * hour, 3600.0 * hour + 1.0) for hour in hours]
+    run = PlottedRun("long", None, (), (*bars, Bar("gpu0", "wpost", 4_321_800.0, 4_321_801.0)))
+    figure, png = gantt_figure(run), gantt_png(run)
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == "days; no bar is drawn below 180 minutes, and closer ones as one"
+    assert sum(len(collection.get_paths()) for collection in axes.collections) <= 2 * COLUMNS
+    figure.canvas.draw()
+    for day in (1.0, 25.0, 99.0):
+        assert np.allclose(pixel(figure, png, day, 0), to_rgb(COLOURS[0]), atol=0.02)
+    assert np.allclose(pixel(figure, png, 4_321_800.0 / 86_400 + 0.05, 0), to_rgb(COLOURS[1]), atol=0.02)
+    assert gantt_figure(RUN).axes[0].get_xlabel() == "seconds"
+
+
+@pytest.mark.parametrize("draw", [gantt_figure, memory_figure])
+def test_no_title_is_wider_than_its_picture(draw: Any) -> None:
+    figure = draw(replace(RUN, title="porep-32g ×20, machine.memory=256GiB, " * 5))
+    figure.canvas.draw()
+    box = figure.axes[0].title.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+
+
+def test_bars_closer_than_a_column_of_pixels_are_one() -> None:
+    def spans(*times: tuple[float, float]) -> list[tuple[float, float]]:
+        return spans_of([Bar("gpu0", "porep", start_s, end_s) for start_s, end_s in times], 1.0)
+
+    assert spans((0.0, 10.0), (10.1, 20.0)) == [(0.0, 10.0), (10.1, pytest.approx(9.9))]  # an edge parts them
+    assert spans((0.0, 0.1), (0.5, 0.6), (1.9, 2.0), (5.0, 5.1)) == [
+        (0.0, pytest.approx(2.9)), (5.0, 1.0)
+    ]  # fmt: skip
+    assert spans((0.0, 10.0), (10.2, 10.3), (10.4, 10.5)) == [(0.0, 10.0), (10.2, pytest.approx(1.2))]
 
 
 def test_a_run_of_nothing_is_drawn() -> None:

@@ -172,7 +172,7 @@ def test_what_would_never_end_is_refused_and_what_takes_long_is_told() -> None:
     long = OpenLoop((Arrivals(SIM_CIRCUIT, Periodic(1.0)),), 30 * DAY_S)
     check_size(long)
     assert warnings([long], 5) == [
-        "about 2,592,000 partitions a run, 5 runs: may take some 27 min of processor time"
+        "about 2,592,000 partitions a run, 5 runs: may take some 43 min of processor time"
     ]
     assert warnings([OpenLoop(long.arrivals, 3600.0)], 5) == []
 
