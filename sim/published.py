@@ -1,7 +1,9 @@
 """Figures that others have published of their machine, as a table that a profile is learned from.
 
 The table is a JSON file as sim/data/published_cuzk.json, or for rows alone a CSV file. `partition_workers`
-partitions synthesize at a time, and those that wait for a GPU keep their memory.
+partitions synthesize at a time. Those that wait for a GPU keep their memory. They wait in a channel with room
+for as many again, and a worker that finds it full waits with what it has synthesized (the Curio project,
+extern/cuzk/cuzk-core/src/engine.rs).
 """
 
 import csv
@@ -24,7 +26,7 @@ BUNDLED = Path(__file__).parent / "data" / "published_cuzk.json"
 CIRCUIT = "porep-32g"
 GIB = 2**30
 SEEDS = 5
-ENOUGH = 10_000_000  # GiB and lookahead: the published prover has no budget
+ENOUGH = 10_000_000  # GiB: the published prover has no budget
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -139,9 +141,10 @@ def predict_row(row: PublishedRow, circuit: PublishedCircuit, profile: MachinePr
     """Seconds a proof and peak resident GiB, as means of some seeds. SRS and PCE are in memory before."""
     shape = circuit.named(CIRCUIT)
     jobs = [Job(f"proof {number}", shape, circuit.partitions) for number in range(row.proofs)]
+    workers, device = row.partition_workers, Device("gpu0", row.gpu_workers, ENOUGH * GIB)
     limits = Limits(
-        ENOUGH * GIB, row.partition_workers, (Device("gpu0", row.gpu_workers, ENOUGH * GIB),), ENOUGH
-    )
+        ENOUGH * GIB, workers, (device,), workers + 1
+    )  # none starts once more than `workers` wait
     requests = Requests(tuple(jobs), row.concurrency, (0.0,) * row.proofs)
     seconds, peak_bytes = 0.0, 0.0
     for seed in range(SEEDS):

@@ -7,7 +7,7 @@ import pytest
 
 from sim import SimError, load_profile
 from sim.calibrate_published import calibrate_published
-from sim.published import BUNDLED, read_published, read_rows, row_errors
+from sim.published import BUNDLED, predict_row, read_published, read_rows, row_errors
 
 PROFILE = "zen4-96-core-rtx5070ti-755gib"
 
@@ -29,6 +29,16 @@ def test_times_follow_from_the_table_and_memory_from_two_of_its_rows() -> None:
     ((_, _, errors),) = row_errors(table.measured[3:], table.circuit, profile)
     assert abs(errors["seconds_per_proof"]) <= 0.05
     assert abs(errors["peak_rss_gib"]) <= 0.08
+
+
+def test_what_waits_for_the_gpu_is_bounded_by_the_published_channel() -> None:
+    table, profile = read_published(), load_profile(PROFILE)
+    peaks_gib = []
+    for proofs in (20, 60):
+        row = table.measured[2].model_copy(update={"proofs": proofs, "concurrency": 10})
+        assert (row.partition_workers, row.gpu_workers) == (10, 1)  # synthesis is faster than this GPU
+        peaks_gib.append(predict_row(row, table.circuit, profile)["peak_rss_gib"])
+    assert peaks_gib[1] == pytest.approx(peaks_gib[0], rel=0.05)
 
 
 def test_rows_come_from_json_and_from_csv(tmp_path: Path) -> None:
