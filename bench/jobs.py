@@ -124,6 +124,8 @@ class Jobs:
                     self._word()
                     mark = outcome.finish if event.finished else outcome.begin
                     mark(event.partition, _STAGES[event.stage], outcome.accepted_s + event.at_s)
+                    if event.device:
+                        outcome.devices[event.partition] = event.device
                 elif event.detail:
                     self.waiting = event.detail.partition("; ")[0]
                 if event.HasField("result"):

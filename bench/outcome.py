@@ -26,7 +26,7 @@ class StageSpan:
 class Outcome:
     """A proof: asked for at asked_s, accepted at accepted_s, ended at ended_s, all since the run's start.
 
-    timings: seconds by stage as the daemon counts them.
+    timings: seconds by stage as the daemon counts them; devices: by partition, those that proved it.
     """
 
     number: int
@@ -39,6 +39,7 @@ class Outcome:
     error: str = ""
     spans: list[StageSpan] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    devices: dict[int, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -28,7 +28,6 @@ from db import (
 from engine.limits import memory
 from engine.recorder import describe
 
-DEVICE = "daemon"  # what proves, as a client sees it
 _STATES: dict[State, Any] = {state: state for state in ("succeeded", "failed", "cancelled")} | {
     "open": "interrupted"
 }
@@ -113,7 +112,15 @@ class Record:
             error=outcome.error or None,
         )
         self._writer.insert(proof)
-        rows = {index: self._partition(proof.id, index, outcome.state) for index in partitions}
+        rows = {
+            index: Partition(
+                proof_id=proof.id,
+                index=index,
+                state=_STATES[outcome.state],
+                device=outcome.devices.get(index),
+            )
+            for index in partitions
+        }
         self._writer.insert(*rows.values(), *self._stages(outcome, rows))
 
     def ended(self, state: RunState, error: str | None) -> None:
@@ -127,9 +134,6 @@ class Record:
             peak_rss_bytes=self._peaks["rss"] or None,
             peak_reserved_bytes=self._peaks["reserved"] or None,
         )
-
-    def _partition(self, proof_id: str, index: int, state: State) -> Partition:
-        return Partition(proof_id=proof_id, index=index, state=_STATES[state], device=DEVICE)
 
     def _stages(self, outcome: Outcome, rows: dict[int, Partition]) -> Sequence[Stage]:
         counts = dict.fromkeys(rows, 0)

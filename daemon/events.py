@@ -69,6 +69,7 @@ def _news(job: Job, told: set[Step]) -> Iterator[pb.JobEvent]:
             finished=finished,
             at_s=job.given_s + at_s - progress.submitted_s,
             detail=describe(stage) if finished else "",
+            device=progress.devices.get(index, "") if stage == "prove" else "",
         )
 
 

@@ -79,6 +79,7 @@ class Progress:
     def __init__(self, name: str, partitions: int) -> None:
         self.name, self.partitions = name, partitions
         self.submitted_s = 0.0
+        self.devices: dict[int, str] = {}  # by partition: which proves it, or did last
         self._states = {(stage, index): StageState() for index in range(partitions) for stage in STAGES}
         self._ended = asyncio.Event()
         self._error: EngineError | None = None

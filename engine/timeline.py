@@ -124,6 +124,7 @@ class Timeline:
                 self._start(partition, "synthesize", at_s)
             case Prove(partition, device):
                 self._recorder.partition(partition, device=device)
+                self._progress[partition.job_id].devices[partition.index] = device
                 self._start(partition, "prove", at_s)
             case Stop(partition):
                 self._stopping.add(partition)

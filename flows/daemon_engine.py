@@ -188,7 +188,7 @@ class DaemonEngine:
         else:
             proof.progress.start(stage, event.partition, at_s)
             proof.why = {"load": "is loading", "verify": "is being verified"}.get(stage, f"is at {stage}")
-        self._record.happened(proof_id, stage, event.partition, event.finished, at_s)
+        self._record.happened(proof_id, stage, event.partition, event.finished, at_s, event.device)
 
     async def _taken(self, proof: _Proof, result: pb.JobResult) -> EngineError | None:
         """Write the proofs that came, or say why there are none."""

@@ -37,9 +37,13 @@ class DaemonRecord:
         self._partitions[proof_id] = partitions
         return proof_id
 
-    def happened(self, proof_id: str, stage: Stage, index: int, finished: bool, at_s: float) -> None:
+    def happened(
+        self, proof_id: str, stage: Stage, index: int, finished: bool, at_s: float, device: str = ""
+    ) -> None:
         """A stage has begun, or is finished, which begins the wait for the next."""
         partition = PartitionId(proof_id, index)
+        if device:
+            self._recorder.partition(partition, device=device)
         if not finished:
             if stage == "load":
                 self._recorder.partition(partition, state="running")

@@ -88,6 +88,7 @@ def test_a_batch_is_checked_told_measured_and_recorded(
         "prove",
         "verify",
     }
+    assert [each["devices"] for each in found["proofs"]] == [{"0": "cpu"}] * 4
     assert found["proofs_succeeded"] == 4
     assert found["latency"]["count"] == 4
     samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]

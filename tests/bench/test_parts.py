@@ -47,6 +47,7 @@ def with_stages(number: int = 1) -> Outcome:
         for stage, at_s, to_s in (("load", 0, 1), ("synthesize", 1, 3), ("prove", 4, 5), ("verify", 5, 6)):
             outcome.begin(partition, stage, start_s + at_s)
             outcome.finish(partition, stage, start_s + to_s)
+    outcome.devices = {0: "gpu1"}
     return outcome
 
 
@@ -278,7 +279,9 @@ def test_a_run_s_rows_are_a_run_of_the_history(tmp_path: Path) -> None:
         assert (detail.run.peak_rss_bytes, detail.run.peak_reserved_bytes) == (2 * GIB, 7)
         assert [each.proof.state for each in detail.proofs] == ["succeeded", "failed"]
         assert detail.proofs[0].seconds.synthesize_s == 4.0
-        assert len(stage_spans(history, run_id)) == 12
+        spans = stage_spans(history, run_id)
+        assert len(spans) == 12
+        assert [each.device for each in spans] == ["gpu1"] * 6 + [None] * 6
         assert [each.rss_bytes for each in memory_samples(history, run_id)] == [GIB, 2 * GIB]
         held = {(each.device, each.held_bytes) for each in device_samples(history, run_id)}
         assert held == {("gpu0", 2 * GIB), ("gpu1", GIB)}

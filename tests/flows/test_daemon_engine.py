@@ -46,6 +46,7 @@ def test_a_batch_is_proved_by_the_daemon_and_shown_recorded_and_written_here(
         detail = show_run(history, run.run.id)
     assert [each.proof.state for each in detail.proofs] == ["succeeded"] * 3
     assert all(part.seconds.prove_s > 0 for each in detail.proofs for part in each.partitions)
+    assert {part.partition.device for each in detail.proofs for part in each.partitions} == {"cpu"}
     assert detail.run.state == "succeeded"
 
 

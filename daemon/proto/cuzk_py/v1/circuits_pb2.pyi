@@ -203,7 +203,7 @@ class WatchJobRequest(_message.Message):
     def __init__(self, job_id: _Optional[str] = ...) -> None: ...
 
 class JobEvent(_message.Message):
-    __slots__ = ("job_id", "state", "partition", "stage", "finished", "at_s", "detail", "result")
+    __slots__ = ("job_id", "state", "partition", "stage", "finished", "at_s", "detail", "result", "device")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
@@ -212,6 +212,7 @@ class JobEvent(_message.Message):
     AT_S_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     state: JobState
     partition: int
@@ -220,7 +221,8 @@ class JobEvent(_message.Message):
     at_s: float
     detail: str
     result: JobResult
-    def __init__(self, job_id: _Optional[str] = ..., state: _Optional[_Union[JobState, str]] = ..., partition: _Optional[int] = ..., stage: _Optional[_Union[Stage, str]] = ..., finished: _Optional[bool] = ..., at_s: _Optional[float] = ..., detail: _Optional[str] = ..., result: _Optional[_Union[JobResult, _Mapping]] = ...) -> None: ...
+    device: str
+    def __init__(self, job_id: _Optional[str] = ..., state: _Optional[_Union[JobState, str]] = ..., partition: _Optional[int] = ..., stage: _Optional[_Union[Stage, str]] = ..., finished: _Optional[bool] = ..., at_s: _Optional[float] = ..., detail: _Optional[str] = ..., result: _Optional[_Union[JobResult, _Mapping]] = ..., device: _Optional[str] = ...) -> None: ...
 
 class CancelJobRequest(_message.Message):
     __slots__ = ("job_id",)
