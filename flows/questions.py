@@ -21,6 +21,7 @@ from flows.form import Schema, of_one_type
 from flows.local_server import Say
 from sim import BUDGET, SimError, bundled_circuits, load_profile, read_workload_table, with_history
 from sim.circuits import SimCircuit
+from sim.hardware import device_kind
 from sim.question import Question
 from sim.workload_file import BatchTable, WorkloadTable, bundled_workloads
 
@@ -85,13 +86,15 @@ def ask(parameters: QuestionParameters, history: History, say: Say, config: Conf
     profile = load_profile(parameters.machine)
     own = {name for name in _names(table) if name not in table.circuits and name not in bundled_circuits()}
     circuits = {name: _circuit(name, config, say) for name in sorted(own)}
+    limits = None if profile.hosts else modelled_limits(config)
+    device = device_kind(limits) if limits else "gpu" if any(host.gpus for host in profile.hosts) else "cpu"
     return Question(
         table,
         folder,
-        with_history(profile, history, [each.shape.name for each in circuits.values()]),
+        with_history(profile, history, [each.shape.name for each in circuits.values()], device),
         config,
         parameters.policy,
-        None if profile.hosts else modelled_limits(config),
+        limits,
         circuits,
         lambda run, circuit: _trace(history, run, circuit),
     )

@@ -15,6 +15,7 @@ from flows.local_server import Say
 from flows.version import code_version
 from policy import Priority
 from sim import BUDGET, Batch, Progress, SimulatedRun, load_profile, record, simulate, with_history
+from sim.hardware import device_kind
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,10 @@ def _simulate(
     progress: Progress,
 ) -> SimulatedRun:
     circuit = engine.resolve(parameters.circuit, config)
-    profile = with_history(load_profile(simulation.profile), history, [circuit.name])
+    limits = modelled_limits(config)
+    profile = with_history(load_profile(simulation.profile), history, [circuit.name], device_kind(limits))
     engine.prepare(circuit, say)
-    partitions, limits = parameters.partitions or circuit.partitions, modelled_limits(config)
+    partitions = parameters.partitions or circuit.partitions
     opened = open_circuit(engine.with_table(circuit, parameters.count * partitions, config, limits))
     batch = Batch(
         opened.shape,

@@ -15,6 +15,7 @@ from flows.questions import QuestionParameters, ask, question_config
 from flows.version import code_version
 from sim import Progress, SimError
 from sim.compare import fixed_against_budget
+from sim.errors import NoEffectError, UnplayableError
 from sim.goals import read_goal, read_share
 from sim.plan import MEMORY_STEP, Plan, axis_of, plan
 from sim.pool import Pool, Recording, Target, pool
@@ -77,16 +78,24 @@ class Study:
 
     def sweep(self, varied: Sequence[str], late: str = NEVER_LATE) -> Swept:
         """Every combination of what is varied. Raises SimError where none can be played."""
-        points, refused, share = [], [], read_share(late)
+        points, refused, share = list[Scenario](), list[tuple[Mapping[str, str], str]](), read_share(late)
+        in_vain = list[NoEffectError]()
         for settings in combinations(varied):
-            scenario = self.question.scenario(self.given | settings)
-            why = refusal(scenario)
-            if why is None:
-                points.append(scenario)
-            else:
+            try:
+                scenario = self.question.scenario(self.given | settings)
+            except UnplayableError as error:
+                refused.append((settings, str(error)))
+                in_vain += [error] if isinstance(error, NoEffectError) else []
+                continue
+            if why := refusal(scenario):
                 refused.append((settings, why))
+            else:
+                points.append(scenario)
         if not points:
             raise SimError(refused[0][1])
+        for vain in in_vain:
+            if len({(each.settings or {}).get(vain.key) for each in points}) == 1:
+                raise vain  # of all its values, one is left
         found = self._summaries(points)
         front, best = pareto_front(found, share), best_first(found, share)
         return Swept(tuple(found), tuple(refused), tuple(front), tuple(best))

@@ -7,6 +7,7 @@ to it and before the shortest from it. No schedule beats the largest, so no simu
 from policy import Circuit, Limits
 from sim.contention import synthesis_stretch
 from sim.durations import JobTimes
+from sim.hardware import on_processors
 from sim.profile import MachineProfile
 
 
@@ -57,10 +58,10 @@ def lower_bounds(
     }
     cores = profile.cores
     if cores is not None:
-        synthesizing = work.synthesize_s * min(cores.synthesis_cores, cores.synthesis_threads)
+        synthesizing = work.synthesize_s * cores.synthesis_cores
         proving = 0.0
-        if all(device.memory_bytes is None for device in limits.devices):
-            proving = work.prove_s * min(cores.proving_cores, cores.proving_threads)
+        if all(map(on_processors, limits.devices)):
+            proving = work.prove_s * cores.proving_cores
         bounds["cores"] = (synthesizing + proving) / cores.count + work.least_verify_s
     if in_budget:
         bounds["memory"] = work.memory_byte_s / limits.budget_bytes
@@ -88,7 +89,7 @@ def _device_rate(limits: Limits, profile: MachineProfile) -> float:
     """A GPU does one second in a second; the processors as the cores allow."""
     rate = 0.0
     for device in limits.devices:
-        if device.memory_bytes is None and profile.cores is not None:
+        if profile.cores is not None and on_processors(device):
             stretch = profile.cores.proving_stretch
             rate += max(number / stretch(number, 0) for number in range(1, device.workers + 1))
         else:

@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from statistics import fmean, median, pvariance
+from statistics import fmean, median
 
 from sim.alone import Samples, proving_alone, synthesis_alone
 from sim.contention import Cores
 from sim.fit_memory import fitted_memory
+from sim.hardware import DeviceKind, device_kind
 from sim.predict import simulate_requests
 from sim.profile import MachineProfile, MemoryModel, ObservedTimes
 from sim.replay import RecordedRun
@@ -16,12 +16,6 @@ from sim.requests import requests_of
 from sim.spans import Stages, stages_of
 
 FEW = 10
-SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
-"""Of the pool's threads that a partition keeps busy alone, among which the best is looked for."""
-SLOWDOWNS = (0.0, 0.02, 0.05, 0.1)
-"""Of synthesis by what synthesizes beside it, cores apart."""
-CLEARLY = 0.9
-"""Of the misfit with all threads busy and no slowdown, below which another share is believed."""
 OUTLIER = 5.0  # times the median: the machine slept
 
 
@@ -35,13 +29,12 @@ class Learned:
 
 @dataclass(frozen=True)
 class _Times:
-    """What was found under one assumption about cores; `misfit` is the share of all time it leaves open."""
+    """Seconds alone, and what they were found with: the processors, and what synthesis loses to bandwidth."""
 
     cores: Cores | None
     slowdown: float
     synthesize: Samples
     prove: Samples
-    misfit: float
 
 
 def calibrate(
@@ -49,22 +42,26 @@ def calibrate(
 ) -> Learned:
     """`base` gives what the runs do not tell: times of other circuits, hosts and prices.
 
-    `cores`: the machine's and the pools' threads, where processors proved; how busy partitions keep them is
-    found. Raises SimError for a run that is no example, such as one in which a proof failed.
+    `cores`: the machine's and the pools' threads. A partition is taken to keep one busy while it synthesizes,
+    and where the processors prove, all of that pool while it proves; a smaller share fits a batch of several
+    at a time as well, and proofs one at a time far worse. Raises SimError for a run that is no example, such
+    as one in which a proof failed.
     """
     requests = [requests_of(run.log, run.run_id) for run in runs]
     stages = [stages_of(run.log) for run in runs]
-    times = _best(stages, base.synthesis_slowdown, cores)
-    circuits = _circuits(stages, times)
+    device = device_kind(runs[0].limits)
+    times = _times(stages, base.synthesis_slowdown, cores, device)
+    circuits = _circuits(stages, times, device)
+    on_cores = cores is not None and device == "cpu"
     profile = base.model_copy(
         update={
             "name": name,
             "about": f"learned from {len(runs)} run{'s' * (len(runs) > 1)} of this machine",
-            "cores": times.cores,
+            "cores": times.cores or base.cores,
             "synthesis_slowdown": times.slowdown,
-            "host_before_share": 0.0 if cores else base.host_before_share,
-            "host_after_share": 0.0 if cores else base.host_after_share,
-            "quotient_share": _quotient_share(stages) if cores else base.quotient_share,
+            "host_before_share": 0.0 if on_cores else base.host_before_share,
+            "host_after_share": 0.0 if on_cores else base.host_after_share,
+            "quotient_share": _quotient_share(stages) if on_cores else base.quotient_share,
             "memory": _memory(runs, circuits),
             "circuits": {**base.circuits, **circuits},
         }
@@ -86,29 +83,12 @@ def _memory(runs: Sequence[RecordedRun], circuits: dict[str, ObservedTimes]) -> 
     return fitted_memory([(run.log, run.rss) for run in runs], measured) or MemoryModel()
 
 
-def _best(stages: Sequence[Stages], slowdown: float, cores: Cores | None) -> _Times:
-    if cores is None:
-        return _found(stages, slowdown, None)
-    found = []
-    for share, slowdown in product(SHARES[:1], SLOWDOWNS[:1]):
-        choice = cores.model_copy(update={"proving_cores": share * cores.proving_threads})
-        found.append(_found(stages, slowdown, choice))
-    best = min(found, key=lambda each: each.misfit)
-    return best if best.misfit < CLEARLY * found[0].misfit else found[0]
-
-
-def _found(stages: Sequence[Stages], slowdown: float, cores: Cores | None) -> _Times:
+def _times(stages: Sequence[Stages], slowdown: float, cores: Cores | None, device: DeviceKind) -> _Times:
+    if cores is not None and device == "cpu":
+        slowdown = 0.0  # what synthesis loses to its like is for want of cores
+        cores = cores.model_copy(update={"proving_cores": float(cores.proving_threads or cores.count)})
     synthesize = _together([synthesis_alone(each, slowdown, cores) for each in stages])
-    prove = proving_alone(stages, cores)
-    misfit = sum(map(_misfit_s2, [*synthesize.values(), *prove.values()]))
-    total_s = sum(sum(each) for each in [*synthesize.values(), *prove.values()])
-    return _Times(cores, slowdown, synthesize, prove, misfit / (total_s or 1.0))
-
-
-def _misfit_s2(samples: Sequence[float]) -> float:
-    """Variance relative to the mean, weighted by all the time, so that a long stage counts for more."""
-    mean = fmean(samples)
-    return len(samples) * pvariance(samples) / mean if mean > 0 else 0.0
+    return _Times(cores, slowdown, synthesize, proving_alone(stages, cores if device == "cpu" else None))
 
 
 def _together(runs: Sequence[Samples]) -> Samples:
@@ -119,7 +99,7 @@ def _together(runs: Sequence[Samples]) -> Samples:
     return dict(joined)
 
 
-def _circuits(stages: Sequence[Stages], times: _Times) -> dict[str, ObservedTimes]:
+def _circuits(stages: Sequence[Stages], times: _Times, device: DeviceKind) -> dict[str, ObservedTimes]:
     verify = _together([_verify(each) for each in stages])
     loads = _together([_loads(each) for each in stages])
     found = {}
@@ -130,6 +110,7 @@ def _circuits(stages: Sequence[Stages], times: _Times) -> dict[str, ObservedTime
             synthesize_s=_usual(times.synthesize[name]),
             prove_s=_usual(times.prove[name]),
             verify_s=_usual(verify[name]),
+            device=device,
             load_s=_usual(loads[name]) if name in loads else None,
             working_bytes=max(measured, default=None),
             loaded_share=min(1.0, fmean(shares)) if shares else 1.0,

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol
 
 from simpy import Environment
@@ -61,6 +62,30 @@ class Checks:
             self._send(Verified(proving.partition))
 
 
+class HostWork:
+    """The CPU work of proofs on all devices of a machine, before and after the parts that devices do.
+
+    How long it takes follows from what is at work when it begins, since it does not last long; what it takes
+    of synthesis meanwhile is left out for the same reason.
+    """
+
+    def __init__(self, profile: MachineProfile, synthesis: SharedWork) -> None:
+        self._synthesis, self._slowdown = synthesis, profile.host_slowdown
+        self._stretch = None if profile.cores is None else cache(profile.cores.host_stretch)
+        self._at_work = 0
+
+    def begin_s(self, alone_s: float) -> float:
+        """How long it will take, from now to its `end`."""
+        self._at_work += 1
+        synthesizing = self._synthesis.running
+        if self._slowdown:
+            alone_s *= 1 + synthesizing * self._slowdown
+        return alone_s if self._stretch is None else alone_s * self._stretch(self._at_work, synthesizing)
+
+    def end(self) -> None:
+        self._at_work -= 1
+
+
 class SerialDevice(Checks):
     """Host work before, the part for which a partition has the device to itself, host work after, the check.
 
@@ -73,10 +98,10 @@ class SerialDevice(Checks):
         profile: MachineProfile,
         send: Callable[[Event], None],
         ended: Callable[[PartitionId], Any],
-        synthesis: SharedWork,
+        host_work: HostWork,
     ) -> None:
         super().__init__(env, send, ended)
-        self._synthesis, self._slowdown = synthesis, profile.host_slowdown
+        self._host_work = host_work
         self._before, self._after = profile.host_before_share, profile.host_after_share
         device_share = 1 - self._before - self._after
         self._to_quotient = device_share * profile.quotient_share
@@ -87,7 +112,8 @@ class SerialDevice(Checks):
 
     def prove(self, proving: Proving) -> None:
         if self._before:
-            call_in(self._env, self._host_s(proving.prove_s * self._before), self._host_is_ready, proving)
+            host_s = self._host_work.begin_s(proving.prove_s * self._before)
+            call_in(self._env, host_s, self._host_is_ready, proving)
         else:
             self._arrive(proving)
 
@@ -99,6 +125,7 @@ class SerialDevice(Checks):
             self._waiting.remove(proving)
 
     def _host_is_ready(self, alarm: Alarm) -> None:
+        self._host_work.end()
         if not alarm.subject.stopped:
             self._arrive(alarm.subject)
 
@@ -124,7 +151,8 @@ class SerialDevice(Checks):
             return
         self._next()
         if self._after:
-            call_in(self._env, self._host_s(proving.prove_s * self._after), self._host_is_done, proving)
+            host_s = self._host_work.begin_s(proving.prove_s * self._after)
+            call_in(self._env, host_s, self._host_is_done, proving)
         else:
             self._proved(proving)
 
@@ -136,12 +164,9 @@ class SerialDevice(Checks):
             self._enter(self._waiting.popleft(), now_s)
 
     def _host_is_done(self, alarm: Alarm) -> None:
+        self._host_work.end()
         if not alarm.subject.stopped:
             self._proved(alarm.subject)
-
-    def _host_s(self, seconds: float) -> float:
-        """By what synthesizes when it begins, since it does not last long."""
-        return seconds * (1 + self._synthesis.running * self._slowdown) if self._slowdown else seconds
 
 
 class Processors(Checks):

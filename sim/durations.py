@@ -6,7 +6,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from policy import Circuit, Entry, Job
-from sim.errors import SimError
+from sim.errors import SimError, UnplayableError
 from sim.profile import MachineProfile, ObservedTimes, Stage, StageModel
 
 QUANTILES = 1_000
@@ -70,11 +70,22 @@ class Durations:
 
     def _samples(self, stage: Stage, circuit: Circuit) -> tuple[float, ...]:
         observed = self._profile.circuits.get(circuit.name)
-        if observed is not None:
-            return _samples(observed, stage)
-        model: StageModel = getattr(self._profile, stage)
+        if observed is not None and (samples := _samples(observed, stage)):
+            return samples
+        model: StageModel | None = getattr(self._profile, stage)
+        if model is None:
+            raise UnplayableError(self._unknown(stage, circuit))
         seconds = model.seconds + model.seconds_per_constraint * self._size(circuit)
         return tuple([seconds * factor for factor in self._spread])
+
+    def _unknown(self, stage: Stage, circuit: Circuit) -> str:
+        here = self._profile.device
+        there, proves = ("processors", "a GPU proves") if here == "gpu" else ("a GPU", "processors prove")
+        return (
+            f"circuit {circuit.name}: profile {self._profile.name} knows how long the stage {stage} takes on "
+            f"{there} alone, and here {proves}; give [{stage}_on_{here}], or learn it by "
+            "`cuzk sim calibrate` from proofs that were made so"
+        )
 
     def _size(self, circuit: Circuit) -> int:
         if circuit.name not in self._constraints:
@@ -108,6 +119,6 @@ def _log_normal(spread: float) -> tuple[float, ...]:
     return tuple([exp(normal.inv_cdf((number + 0.5) / QUANTILES)) for number in range(QUANTILES)])
 
 
-def _samples(observed: ObservedTimes, stage: Stage) -> tuple[float, ...]:
-    samples: tuple[float, ...] = getattr(observed, f"{stage}_s")
+def _samples(observed: ObservedTimes, stage: Stage) -> tuple[float, ...] | None:
+    samples: tuple[float, ...] | None = getattr(observed, f"{stage}_s")
     return samples

@@ -1,12 +1,12 @@
 """A host of a machine profile: cores, memory, disks and GPUs, and what the policy may hand out on it."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from config import format_size
 from policy import Device, Limits
-from sim.errors import SimError
+from sim.errors import SimError, UnplayableError
 from sim.quantities import BytesPerSecond, SizeBytes
 
 if TYPE_CHECKING:
@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 Count = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 Factor = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 GIB = 2**30
+DeviceKind = Literal["gpu", "cpu"]
+
+
+def on_processors(device: Device) -> bool:
+    """A GPU of which only the memory is not known has its name."""
+    return device.memory_bytes is None and not device.name.startswith("gpu")
+
+
+def device_kind(limits: Limits) -> DeviceKind:
+    """What proves under these limits."""
+    return "cpu" if all(map(on_processors, limits.devices)) else "gpu"
 
 
 class Host(BaseModel):
@@ -47,6 +58,20 @@ class Host(BaseModel):
     synthesis_slots: Count | None = None
     core_speed: Factor = 1.0
     gpu_speed: Factor = 1.0
+
+
+class MeasuredOn(BaseModel):
+    """What a profile's times were measured on, so that they follow the hosts' parts; see `Host` for these.
+
+    What is not given is as the profile's first host has it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    device: DeviceKind | None = None
+    memory_bandwidth: BytesPerSecond | None = None
+    disks: Count | None = None
+    disk_bandwidth: BytesPerSecond | None = None
 
 
 class Prices(BaseModel):
@@ -98,7 +123,7 @@ def _budget_bytes(host: Host, config: "Config") -> int:
         return host.budget
     budget_bytes = host.memory - config.memory.safety_margin
     if budget_bytes <= 0:
-        raise SimError(
+        raise UnplayableError(
             f"host {host.name}: its memory of {format_size(host.memory)} is no more than "
             f"memory.safety_margin, {format_size(config.memory.safety_margin)}; "
             "give it more memory, or a budget"
@@ -113,7 +138,7 @@ def _devices(host: Host, config: "Config") -> tuple[Device, ...]:
     chosen = config.gpus.devices
     ordinals = chosen if isinstance(chosen, list) else list(range(host.gpus))
     if missing := [each for each in ordinals if each >= host.gpus]:
-        raise SimError(f"gpus.devices names GPU {missing[0]}, but host {host.name} has {host.gpus}")
+        raise UnplayableError(f"gpus.devices names GPU {missing[0]}, but host {host.name} has {host.gpus}")
     asked, all_bytes = config.gpus.device_memory, host.gpu_memory
     auto_bytes = None if all_bytes is None else all_bytes - max(GIB, all_bytes // 20)
     memory_bytes = auto_bytes if asked == "auto" else asked

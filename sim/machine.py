@@ -36,8 +36,9 @@ from policy import (
 from sim.alarms import Alarm, call_in
 from sim.bound import WorkDone
 from sim.contention import synthesis_stretch
-from sim.device import Processors, Proving, ProvingDevice, SerialDevice
+from sim.device import HostWork, Processors, Proving, ProvingDevice, SerialDevice
 from sim.durations import Durations, JobTimes
+from sim.hardware import on_processors
 from sim.profile import MachineProfile
 from sim.shared import Piece, SharedWork
 
@@ -68,6 +69,7 @@ class SimulatedMachine:
         self._watches = [*watches]
         self._disk = Resource(env, profile.loads_at_once)
         self._synthesis = SharedWork(env, synthesis_stretch(profile.synthesis_slowdown, profile.cores))
+        self._host_work = HostWork(profile, self._synthesis)
         self._at_work: dict[PartitionId, Piece | tuple[ProvingDevice, Proving]] = {}
         self._devices = {device.name: self._device(device, profile) for device in policy.limits.devices}
         self._pcie_bytes_per_s = profile.pcie_bytes_per_s
@@ -95,8 +97,8 @@ class SimulatedMachine:
 
     def _device(self, device: Device, profile: MachineProfile) -> ProvingDevice:
         ended = self._at_work.__delitem__
-        if device.memory_bytes is not None or profile.cores is None:
-            return SerialDevice(self._env, profile, self.send, ended, self._synthesis)
+        if profile.cores is None or not on_processors(device):
+            return SerialDevice(self._env, profile, self.send, ended, self._host_work)
         work = SharedWork(self._env, profile.cores.proving_stretch, by_size=profile.cores.by_size)
         work.beside(self._synthesis)
         return Processors(self._env, profile, self.send, ended, work)

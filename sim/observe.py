@@ -5,19 +5,22 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from statistics import median
 
 from db import History, StageObservation, stage_seconds
+from sim.hardware import DeviceKind
 from sim.profile import MachineProfile, ObservedTimes
 
 NEWEST = 2_000
 OUTLIER = 3.0  # times the median: a first run compiles its kernels, a suspended machine sleeps
 
 
-def with_history(profile: MachineProfile, history: History, circuits: Iterable[str]) -> MachineProfile:
+def with_history(
+    profile: MachineProfile, history: History, circuits: Iterable[str], device: DeviceKind
+) -> MachineProfile:
     """The profile with the observed times of those of the circuits that real runs have proved.
 
     Times that the profile has itself stay: they may have been learned with more care (see `sim.calibrate`).
     """
     observed = {
-        name: observed_times(stage_seconds(history, name, newest=NEWEST), profile)
+        name: observed_times(stage_seconds(history, name, newest=NEWEST), profile, device)
         for name in circuits
         if name not in profile.circuits
     }
@@ -25,13 +28,17 @@ def with_history(profile: MachineProfile, history: History, circuits: Iterable[s
     return profile.model_copy(update={"circuits": {**profile.circuits, **known}})
 
 
-def observed_times(observations: Sequence[StageObservation], profile: MachineProfile) -> ObservedTimes | None:
-    """None where some stage was never observed."""
+def observed_times(
+    observations: Sequence[StageObservation], profile: MachineProfile, device: DeviceKind
+) -> ObservedTimes | None:
+    """None where some stage was never observed. Where `device` never proved, times are those of the other."""
     by_stage: dict[str, list[StageObservation]] = defaultdict(list)
     for each in observations[-NEWEST * 6 :]:
         by_stage[each.stage].append(each)
     synthesize_s = _usual(_alone(by_stage["synthesize"], profile.synthesis_slowdown))
-    prove_s = _usual(_on_a_serial_device(by_stage["prove"]))
+    proved = by_stage["prove"]
+    chosen = [each for each in proved if _kind(each) == device] or proved
+    prove_s = _usual(_on_a_serial_device(chosen))
     verify_s = _usual([each.seconds for each in by_stage["verify"]])
     if not (synthesize_s and prove_s and verify_s):
         return None
@@ -39,8 +46,13 @@ def observed_times(observations: Sequence[StageObservation], profile: MachinePro
         synthesize_s=synthesize_s,
         prove_s=prove_s,
         verify_s=verify_s,
+        device=_kind(chosen[0]),
         load_s=_usual(_longest_of_each_run(by_stage["load"])) or None,
     )
+
+
+def _kind(proved: StageObservation) -> DeviceKind:
+    return "gpu" if (proved.device or "").startswith("gpu") else "cpu"
 
 
 def _alone(observations: Sequence[StageObservation], slowdown: float) -> list[float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from config import ConfigError, format_size, parse_size
 from sim.answers import Answers
-from sim.errors import SimError
+from sim.errors import NoEffectError, SimError, UnplayableError
 from sim.goals import Bounds, Goal, barely_met, hopeless, why_not
 from sim.halving import first, last
 from sim.intervals import Interval
@@ -127,6 +127,7 @@ def plan(
     """
     given, tried = dict(settings or {}), dict[int, Summary | None]()
     bounds = Bounds(tuple(goals), late_share)
+    _check_given(question, given)
 
     def with_value(place: int) -> dict[str, str]:
         return given | {axis.key: axis.values[place]}
@@ -165,6 +166,16 @@ def plan(
         shortened,
         tuple(barely_met(found, bounds)),
     )
+
+
+def _check_given(question: Question, given: Mapping[str, str]) -> None:
+    """Raises NoEffectError; that a machine is too small as it is given is no matter."""
+    try:
+        question.scenario(given)
+    except NoEffectError:
+        raise
+    except UnplayableError:
+        return
 
 
 def _that_does(
@@ -224,14 +235,16 @@ def _steps(
         return ()
     host = question.hosts(settings)[0]
     changes = {
+        "machine.cores": str(host.cores * 5 // 4 + 1),
         "machine.gpus": str(host.gpus + 1),
         "machine.memory": format_size(host.memory + max(2**30, host.memory // 4)),
         "machine.hosts": str(host.count + 1),
         "machine.synthesis_slots": str((host.synthesis_slots or host.cores) * 5 // 4 + 1),
         "machine.disks": str(host.disks + 1),
     }
-    scenarios = [question.scenario({**settings, key: value}) for key, value in changes.items()]
-    tried = zip(changes.items(), summarize(scenarios, seeds, pool), strict=True)
+    playable = {(key, value): _playable(question, {**settings, key: value}) for key, value in changes.items()}
+    scenarios = {step: each for step, each in playable.items() if isinstance(each, Scenario)}
+    tried = zip(scenarios, summarize([*scenarios.values()], seeds, pool), strict=True)
     steps = [
         Step({key: value}, gain(found, better), better, _more(found.cost, better.cost))
         for (key, value), better in tried

@@ -17,6 +17,7 @@ from sim.kinds import BUDGET, policy_of
 from sim.log import RunLog
 from sim.machine import SimulatedMachine
 from sim.profile import MachineProfile
+from sim.proving import for_limits
 from sim.requests import Requests
 from sim.resident import ResidentMemory
 from sim.spans import Entry, stages_of
@@ -46,6 +47,7 @@ def simulate_requests(
     constraints: dict[str, int] | None = None,
 ) -> Simulated:
     """The requests on a modelled machine. Raises SimError for one that is rejected or has no times."""
+    profile = for_limits(profile, limits)
     env, scheduler = Environment(initial_time=0.0), policy_of(policy, limits)
     log = RunLog(scheduler)
     machine = SimulatedMachine(env, scheduler, profile, Durations(profile, constraints or {}, seed), [log])

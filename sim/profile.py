@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from config import nearest
 from config.printable import PrintableName
 from sim.contention import Cores
 from sim.errors import SimError
-from sim.hardware import Host, Prices
+from sim.hardware import DeviceKind, Host, MeasuredOn, Prices
 from sim.quantities import SizeBytes
 from sim.toml_files import read_toml, validated
 
@@ -18,7 +18,15 @@ DEFAULT_PROFILE = Path(__file__).parent / "profiles" / "default.toml"
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Samples = Annotated[tuple[Seconds, ...], Field(min_length=1)]
+
+
+def _last_some_time(samples: tuple[float, ...]) -> tuple[float, ...]:
+    if not any(samples):
+        raise ValueError("found times of 0 alone, which are no durations, expected some above 0")
+    return samples
+
+
+Samples = Annotated[tuple[Seconds, ...], Field(min_length=1), AfterValidator(_last_some_time)]
 
 
 class _Model(BaseModel):
@@ -35,6 +43,11 @@ class StageModel(_Model):
     def _has_a_duration(self) -> Self:
         if not self.model_fields_set:
             raise ValueError("found no duration, expected seconds, seconds_per_constraint, or both")
+        if not (self.seconds or self.seconds_per_constraint):
+            zeros = " and ".join(f"{name} = 0" for name in sorted(self.model_fields_set))
+            missing = [name for name in type(self).model_fields if name not in self.model_fields_set]
+            lacks = f" and no {missing[0]}" if missing else ""
+            raise ValueError(f"found {zeros}{lacks}, which is no duration, expected one of them above 0")
         return self
 
     def scaled(self, factor: float) -> "StageModel":
@@ -73,13 +86,15 @@ class MemoryModel(_Model):
 class ObservedTimes(_Model):
     """Seconds that real partitions of one circuit took, as if each had run alone; drawn from at random.
 
-    `working_bytes`: the most that a working set really took, and `loaded_share` of what is reserved for its
-    entries those do; None and 1: what the circuit says.
+    `device`: what the proofs were made on; None: what the profile's were. `prove_s` is None where something
+    else proves. `working_bytes`: the most that a working set really took, and `loaded_share` of what is
+    reserved for its entries those do; None and 1: what the circuit says.
     """
 
     synthesize_s: Samples
-    prove_s: Samples
+    prove_s: Samples | None
     verify_s: Samples
+    device: DeviceKind | None = None
     load_s: Samples | None = None  # of all entries of the circuit together
     working_bytes: Annotated[int, Field(ge=0)] | None = None
     loaded_share: Annotated[float, Field(ge=0, le=1)] = 1.0
@@ -99,17 +114,19 @@ class MachineProfile(_Model):
     Synthesis shares memory bandwidth: with n partitions at once each takes 1 + (n - 1)·`synthesis_slowdown`
     times as long. Proving has CPU work before and after a part for which it has the device to itself, however
     many workers the device has; the quotient is done after `quotient_share` of that part. Each partition that
-    synthesizes meanwhile makes that CPU work longer by `host_slowdown` of it. Where processors prove, `cores`
-    says what partitions take of them, and nobody has the device to himself. `loads_at_once` entries are read
-    from disk at a time. What a device keeps of a circuit is sent at `pcie_bytes_per_s`, or takes no time.
-    Modelled times vary by `spread`, the relative standard deviation.
+    synthesizes meanwhile makes that CPU work longer by `host_slowdown` of it. `cores` says what partitions
+    take of the processors; where those prove, nobody has the device to himself. `loads_at_once` entries are
+    read from disk at a time. What a device keeps of a circuit is sent at `pcie_bytes_per_s`, or takes no
+    time. Modelled times vary by `spread`, the relative standard deviation.
 
     `hosts`: the machines; none: one that is as the settings say, this one where they say nothing. The times
-    were measured on the first. `about`: where they are from.
+    are of `measured_on`, or of the first host. `prove` is of the device that it names; `prove_on_cpu` and
+    `prove_on_gpu` may tell of the other. `about`: where the times are from.
     """
 
     name: PrintableName
     about: str = ""
+    measured_on: MeasuredOn = MeasuredOn()
     hosts: tuple[Host, ...] = ()
     prices: Prices | None = None
     loads_at_once: Annotated[int, Field(ge=1)] = 1
@@ -122,11 +139,20 @@ class MachineProfile(_Model):
     spread: Annotated[float, Field(ge=0, lt=1)] = 0.0
     load: LoadModel
     synthesize: StageModel
-    prove: StageModel
+    prove: StageModel | None
+    prove_on_cpu: StageModel | None = None
+    prove_on_gpu: StageModel | None = None
     verify: StageModel
     memory: MemoryModel = MemoryModel()
     cores: Cores | None = None
     circuits: dict[str, ObservedTimes] = {}
+
+    @property
+    def device(self) -> DeviceKind | None:
+        """What `prove` was measured on; None: on the machine that is asked about, whatever proves there."""
+        if self.measured_on.device is not None or not self.hosts:
+            return self.measured_on.device
+        return "gpu" if self.hosts[0].gpus else "cpu"
 
     @property
     def measured_bytes(self) -> dict[str, int]:
@@ -138,6 +164,13 @@ class MachineProfile(_Model):
     def _shares_leave_room(self) -> Self:
         if self.host_before_share + self.host_after_share > 1:
             raise ValueError("host_before_share and host_after_share are more than 1 together")
+        return self
+
+    @model_validator(mode="after")
+    def _proves_once_on_each(self) -> Self:
+        twice = self.device and getattr(self, f"prove_on_{self.device}")
+        if twice and self.prove:
+            raise ValueError(f"prove and prove_on_{self.device} are both of a {self.device}, expected one")
         return self
 
 

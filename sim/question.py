@@ -12,11 +12,13 @@ from config.load import checked_config
 from config.model import Config
 from policy import Limits
 from sim.circuits import SimCircuit
+from sim.effects import check_effects
 from sim.errors import SimError
 from sim.hardware import Host, Prices
 from sim.hosts import ModelledHost, modelled_hosts
 from sim.kinds import BUDGET, fixed_at_once
 from sim.profile import MachineProfile
+from sim.proving import for_limits
 from sim.quantities import IN_A_FILE
 from sim.scenario import Scenario
 from sim.settings import sections, toml_value
@@ -57,13 +59,15 @@ class Question:
         policy = parts.get("policy", {}).get("", self.policy)
         fixed_at_once(policy)
         hosts = self.hosts(settings)
-        for key in {"machine.memory", "memory.safety_margin"} & settings.keys():
-            _check_memory_matters(key, hosts, config, settings)
+        workload = self.workload(settings)
+        shapes = [each.shape for each in workload.circuits.values()]
+        modelled = self._modelled(config, hosts)
+        check_effects(settings, self.profile.hosts, hosts, config, self.profile, shapes)
         faults = _changed(self._table(settings).faults, parts.get("faults", {}), "faults")
         prices = _changed(self.profile.prices or Prices(), parts.get("prices", {}), "prices")
         return Scenario(
-            self.workload(settings),
-            self._modelled(config, hosts),
+            workload,
+            modelled,
             policy,
             faults,
             sum(map(prices.of, hosts)) if prices != Prices() and hosts else None,
@@ -89,19 +93,7 @@ class Question:
             return modelled_hosts(self.profile, config, hosts or None)
         budget = config.memory.total_budget
         limits = replace(self.limits, budget_bytes=budget) if isinstance(budget, int) else self.limits
-        return (ModelledHost("this machine", limits, self.profile),)
-
-
-def _check_memory_matters(
-    key: str, hosts: tuple[Host, ...], config: Config, settings: Mapping[str, str]
-) -> None:
-    """Memory that changes no budget would be varied in vain."""
-    if "machine.budget" in settings or "memory.total_budget" in settings:
-        return
-    if isinstance(config.memory.total_budget, int):
-        raise SimError(f"--set {key}: the settings have a memory.total_budget; vary that instead")
-    if own := next((host.name for host in hosts if host.budget is not None), None):
-        raise SimError(f"--set {key}: host {own} has a budget of its own; vary machine.budget")
+        return (ModelledHost("this machine", limits, for_limits(self.profile, limits)),)
 
 
 def _with_config(config: Config, changes: Mapping[str, str]) -> Config:

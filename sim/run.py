@@ -15,6 +15,7 @@ from sim.kinds import BUDGET, policy_of
 from sim.log import LogEntry, RunLog
 from sim.machine import SimulatedMachine
 from sim.profile import MachineProfile
+from sim.proving import for_limits
 from sim.size import check_size
 from sim.waits import Causes
 from sim.workload import Batch, ClosedLoop
@@ -87,6 +88,7 @@ def simulate(
     batch that the policy rejects, with its reason, or whose times are not known.
     """
     check_size(ClosedLoop((batch,)))
+    profile = for_limits(profile, limits)
     constraints = {} if batch.constraints is None else {batch.circuit.name: batch.constraints}
     env = Environment(initial_time=0.0)
     scheduler = policy_of(policy, limits)

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from config import Config
-from policy import Device
+from policy import Device, Job
 from sim import SimError, bundled_circuits, bundled_profiles, load_profile, modelled_hosts
-from sim.hardware import Host, Prices
+from sim.contention import Cores
+from sim.durations import Durations
+from sim.errors import UnplayableError
+from sim.hardware import Host, MeasuredOn, Prices
 from sim.hosts import on_host
-from tests.sim.model import profile
+from tests.sim.model import CIRCUIT, profile
 
 GIB = 2**30
 HOST = {"cores": 8, "memory": "64GiB", "disk_bandwidth": "1GB/s", "memory_bandwidth": "100GB/s"}
@@ -85,11 +88,78 @@ def test_times_scale_with_what_they_depend_on() -> None:
     assert fast.load.bytes_per_s == 400
     assert fast.synthesis_slowdown == pytest.approx(0.2)
     assert fast.synthesize.seconds == pytest.approx(0.5)
+    assert fast.prove is not None
     assert fast.prove.seconds == pytest.approx(2.0)  # no GPU: all of it on the cores
+    machine = profile(hosts=[HOST | {"gpus": 1}], host_before_share=0.5, cores={"count": 8})
     gpu = on_host(machine, host(gpus=1, gpu_speed=4.0))
+    assert gpu.prove is not None
     assert gpu.prove.seconds == pytest.approx(2.0 + 0.5)
     assert gpu.host_before_share == pytest.approx(0.8)
-    assert on_host(machine, host()) == machine
+    same = on_host(machine, host(gpus=1))
+    assert same == machine.model_copy(update={"measured_on": MeasuredOn(device="gpu")})
+
+
+def test_times_follow_what_they_were_measured_on_and_not_the_first_host() -> None:
+    """Whoever describes his own machine in a profile leaves the times as they are."""
+    reference = {"device": "gpu", "memory_bandwidth": "400GB/s", "disks": 1, "disk_bandwidth": "2GB/s"}
+    own = HOST | {"gpus": 1, "disks": 3}
+    machine = profile(
+        measured_on=reference,
+        hosts=[own],
+        synthesis_slowdown=0.1,
+        cores={"count": 96, "synthesis_cores": 9.6},
+    )
+    found = on_host(machine, host(**own))
+    assert found.load.bytes_per_s == pytest.approx(50.0)
+    assert found.loads_at_once == 3
+    assert found.synthesis_slowdown == pytest.approx(0.4)
+    assert found.cores is not None
+    assert (found.cores.count, found.cores.synthesis_cores) == (8, 9.6)
+
+
+def test_proving_on_processors_takes_as_many_core_seconds() -> None:
+    machine = profile(hosts=[HOST])
+    found = on_host(machine, host(cores=2))
+    assert found.prove is not None
+    assert found.prove.seconds == pytest.approx(4.0 * 4)
+    assert found.cores == Cores(count=2, proving_cores=2.0)
+
+
+@pytest.mark.parametrize(("measured", "gpus"), [("gpu", 0), ("cpu", 1)])
+def test_times_of_one_device_are_not_taken_for_those_of_another(measured: str, gpus: int) -> None:
+    machine = profile(measured_on={"device": measured}, hosts=[HOST | {"gpus": gpus}])
+    lacking, known = (
+        modelled_hosts(machine, Config())[0].profile,
+        "GPU" if measured == "gpu" else "processors",
+    )
+    with pytest.raises(UnplayableError) as error:
+        Durations(lacking, {"circuit": 1}, 0).draw(Job("job", CIRCUIT))
+    text = str(error.value)
+    assert "circuit circuit" in text
+    assert "stage prove" in text
+    assert known in text
+    assert "cuzk sim calibrate" in text
+    assert f"[prove_on_{'cpu' if gpus == 0 else 'gpu'}]" in text
+    other = {f"prove_on_{'cpu' if gpus == 0 else 'gpu'}": {"seconds": 7.0}}
+    both = profile(measured_on={"device": measured}, hosts=[HOST | {"gpus": gpus}], **other)
+    found = modelled_hosts(both, Config())[0].profile
+    assert found.prove is not None
+    assert found.prove.seconds == pytest.approx(7.0)
+
+
+def test_observed_proofs_of_another_device_are_left_out() -> None:
+    times = {"synthesize_s": [2.0], "prove_s": [4.0], "verify_s": [1.0], "device": "cpu"}
+    machine = profile(hosts=[HOST | {"gpus": 1}], circuits={"circuit": times}, prove={"seconds": 3.0})
+    found = Durations(modelled_hosts(machine, Config())[0].profile, {"circuit": 1}, 0)
+    drawn = found.draw(Job("job", CIRCUIT))
+    assert (drawn.synthesize_s, drawn.prove_s) == ([2.0], [3.0])
+
+
+def test_settings_that_take_the_gpus_away_leave_no_time_of_theirs() -> None:
+    machine = profile(hosts=[HOST | {"gpus": 1}])
+    none = Config.model_validate({"gpus": {"devices": "none"}})
+    with pytest.raises(UnplayableError, match="processors prove"):
+        Durations(modelled_hosts(machine, none)[0].profile, {"circuit": 1}, 0).draw(Job("job", CIRCUIT))
 
 
 def test_observed_times_scale_as_modelled_ones_do() -> None:

@@ -28,7 +28,7 @@ def test_a_recorded_run_gives_back_the_times_it_was_made_from(tmp_path: Path) ->
     machine = profile(synthesis_slowdown=0.5)
     with open_history(tmp_path / "history.db") as history:
         write_as_real(history, machine)
-        learned = with_history(machine, history, ["circuit", "never proved"])
+        learned = with_history(machine, history, ["circuit", "never proved"], "cpu")
     assert set(learned.circuits) == {"circuit"}
     times = learned.circuits["circuit"]
     assert times.synthesize_s == pytest.approx([1.0] * 12, rel=0.1)
@@ -43,7 +43,7 @@ def test_what_ran_at_once_is_undone_and_outliers_are_left_out() -> None:
     seen = [observation("synthesize", start, start + 3) for start in (0, 0, 10, 20)]
     seen += [observation("synthesize", 100, 200)]  # the kernels were compiled meanwhile
     seen += [observation("prove", 0, 8), observation("prove", 0, 8), observation("verify", 0, 1)]
-    times = observed_times(seen, profile(synthesis_slowdown=0.5))
+    times = observed_times(seen, profile(synthesis_slowdown=0.5), "cpu")
     assert times is not None
     assert times.synthesize_s == pytest.approx([2, 2, 3, 3])
     assert times.prove_s == pytest.approx([4, 4])
@@ -51,5 +51,8 @@ def test_what_ran_at_once_is_undone_and_outliers_are_left_out() -> None:
 
 
 def test_a_circuit_without_some_stage_has_no_times() -> None:
-    assert observed_times([], profile()) is None
-    assert observed_times([observation("synthesize", 0, 1), observation("verify", 0, 1)], profile()) is None
+    assert observed_times([], profile(), "cpu") is None
+    assert (
+        observed_times([observation("synthesize", 0, 1), observation("verify", 0, 1)], profile(), "gpu")
+        is None
+    )

@@ -87,9 +87,41 @@ def test_what_was_loaded_before_is_mapped() -> None:
     assert durations.load_s(CIRCUIT.entries[1], CIRCUIT, 3) == pytest.approx(0.5 + 0.2)
 
 
-def test_a_stage_without_a_duration_is_not_taken_for_one_that_takes_no_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stage", ["synthesize", "prove", "verify"])
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ("", "found no duration, expected seconds, seconds_per_constraint, or both"),
+        ("seconds = 0.0\n", "found seconds = 0 and no seconds_per_constraint, which is no duration"),
+        ("seconds_per_constraint = 0\n", "found seconds_per_constraint = 0 and no seconds, which is no"),
+        ("seconds = 0\nseconds_per_constraint = 0\n", "found seconds = 0 and seconds_per_constraint = 0, "),
+    ],
+)
+def test_a_stage_without_a_duration_is_not_taken_for_one_that_takes_no_time(
+    tmp_path: Path, stage: str, found: str, message: str
+) -> None:
     path = tmp_path / "lacking.toml"
-    text = "[load]\nbytes_per_s = 1.0\n[synthesize]\nseconds = 0.0\n[prove]\n[verify]\nseconds = 1\n"
-    path.write_text('name = "lacking"\n' + text)
-    with pytest.raises(SimError, match=r"prove: found no duration.*cuzk sim calibrate"):
+    stages = dict.fromkeys(("synthesize", "prove", "verify"), "seconds = 1\n") | {stage: found}
+    tables = "".join(f"[{name}]\n{text}" for name, text in stages.items())
+    path.write_text(f'name = "lacking"\n[load]\nbytes_per_s = 1.0\n{tables}')
+    with pytest.raises(SimError) as error:
+        load_profile(path)
+    assert f"{stage}: {message}" in str(error.value)
+    assert "cuzk sim calibrate" in str(error.value)
+
+
+def test_observed_times_of_nought_are_no_durations(tmp_path: Path) -> None:
+    path = tmp_path / "lacking.toml"
+    tables = "".join(f"[{name}]\nseconds = 1\n" for name in ("synthesize", "prove", "verify"))
+    circuit = "[circuits.c]\nsynthesize_s = [0.0, 0.0]\nprove_s = [1.0]\nverify_s = [0.0, 0.1]\n"
+    path.write_text(f'name = "lacking"\n[load]\nbytes_per_s = 1.0\n{tables}{circuit}')
+    with pytest.raises(SimError, match=r"circuits\.c\.synthesize_s: found times of 0 alone"):
+        load_profile(path)
+
+
+def test_times_of_one_device_are_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "twice.toml"
+    tables = "".join(f"[{name}]\nseconds = 1\n" for name in ("synthesize", "prove", "prove_on_cpu", "verify"))
+    path.write_text(f'name = "m"\n[measured_on]\ndevice = "cpu"\n[load]\nbytes_per_s = 1.0\n{tables}')
+    with pytest.raises(SimError, match="prove and prove_on_cpu are both of a cpu"):
         load_profile(path)

@@ -35,8 +35,8 @@ def test_a_device_does_one_thing_at_a_time_and_the_host_parts_overlap() -> None:
 
 
 def test_synthesis_at_once_slows_down() -> None:
-    fast = simulate(batch(4, 4), limits(9, slots=4), profile(prove={"seconds": 0.0}))
-    slow = simulate(batch(4, 4), limits(9, slots=4), profile(prove={"seconds": 0.0}, synthesis_slowdown=0.5))
+    fast = simulate(batch(4, 4), limits(9, slots=4), profile(prove={"seconds": 1e-9}))
+    slow = simulate(batch(4, 4), limits(9, slots=4), profile(prove={"seconds": 1e-9}, synthesis_slowdown=0.5))
     assert at_once(slow, Synthesize, Synthesized) == 4
     assert slow.end_s - fast.end_s == pytest.approx(1.5)
 

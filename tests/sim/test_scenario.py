@@ -146,7 +146,7 @@ def test_deadlines_that_were_missed_are_counted_by_circuit() -> None:
 
 def test_waiting_times_grow_as_queueing_theory_says() -> None:
     """M/D/1: with one device, Poisson arrivals and equal service times, W = ρs / (2(1 − ρ))."""
-    quick = profile(load={"bytes_per_s": 1e9}, synthesize={"seconds": 0}, verify={"seconds": 0})
+    quick = profile(load={"bytes_per_s": 1e9}, synthesize={"seconds": 1e-9}, verify={"seconds": 1e-9})
     one = ModelledHost("one", limits(500, 500, 500), quick)
     scenario = opened(Poisson(0.15), 100_000, one)
     played = play(scenario, seed=3, with_log=True)

@@ -8,7 +8,7 @@ from sim import SimError
 from sim.scenario import refusal
 from sim.settings import combinations, known_keys, read_setting, read_values
 from sim.workload import ClosedLoop, OpenLoop
-from tests.sim.question import HOST, closed, opened, question
+from tests.sim.question import CIRCUITS, HOST, KIB, closed, opened, question
 
 
 def test_lists_and_ranges_are_spelled_out() -> None:
@@ -75,7 +75,8 @@ def test_every_known_key_is_taken_by_the_question_that_it_suits() -> None:
         "prices.gpu": "7",
     }  # fmt: skip
     assert set(values) == set(known_keys())
-    batch = question(closed(), synthesis_slowdown=0.1)
+    on_device = {"small": CIRCUITS["small"] | {"device_memory": 10 * KIB, "device_srs": KIB}}
+    batch = question(closed() | {"circuits": on_device}, synthesis_slowdown=0.1, cores={"count": 8})
     stream = question(opened(3600.0, poisson=0.1))
     for key, value in values.items():
         of_stream = key.rpartition(".")[2] in ("load", "duration", "deadline", "poisson", "every")

@@ -272,7 +272,7 @@ def test_the_least_gpus_for_a_rate_are_found_and_the_next_step_is_named(here: Po
     """Each GPU makes 900 proofs an hour."""
     fast = {"synthesize": {"seconds": 0.01}, "load": {"bytes_per_s": 1e9}}
     asked = question(closed(count=200, concurrency=40), None, **fast)
-    room = {"memory.total_budget": "2000KiB", "machine.cores": "64"}
+    room = {"memory.total_budget": "2000KiB", "machine.synthesis_slots": "64"}
     found = plan(asked, axis_of("gpus"), [Goal("proofs_an_hour", False, 2_000.0)], SEEDS, here, room)
     assert (found.least, found.below) == ("3", "2")
     assert "proofs_an_hour >= 2,000 does not hold: 1,7" in found.why_not
