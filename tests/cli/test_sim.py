@@ -102,6 +102,18 @@ def test_a_sweep_marks_the_front_and_writes_the_winner(
     assert len(table.read_text().splitlines()) == 5
 
 
+def test_a_point_that_no_time_is_known_for_is_told_and_never_wins(
+    cuzk: Cuzk, environment: dict[str, str]
+) -> None:
+    """The profile knows a GPU's times of proving alone; without GPUs there would be none, for less money."""
+    options = (*BATCH, "--vary", "machine.gpus=0..1", "--vary", "machine.cores=8,96", "--json")
+    values = json.loads(succeed(cuzk("sim", "sweep", *options, env=environment)))
+    assert [each["settings"]["machine.gpus"] for each in values["points"]] == ["1", "1"]
+    assert [each["settings"]["machine.gpus"] for each in values["refused"]] == ["0", "0"]
+    assert all("porep-32g" in each["why"] and "stage prove" in each["why"] for each in values["refused"])
+    assert values["points"][values["winner"]]["settings"]["machine.cores"] == "96"
+
+
 def test_a_comparison_without_a_case_is_that_with_fixed_numbers(
     cuzk: Cuzk, environment: dict[str, str]
 ) -> None:
@@ -152,6 +164,11 @@ def test_profiles_are_listed(cuzk: Cuzk, environment: dict[str, str]) -> None:
         (["sweep", *BATCH, "--vary", "machine.gpus=2..1"], "there is nothing"),
         (["sweep", *BATCH, "--vary", "memory.total_budget=1GiB"], "never fits"),
         (["compare", *BATCH, "--with", " "], "--with is empty"),
+        (
+            ["compare", *BATCH, "--with", "machine.gpus=0"],
+            "knows how long the stage prove takes on a GPU alone",
+        ),
+        (["sweep", *BATCH, "--vary", "machine.gpu_memory=16GiB,24GiB"], "it changes nothing here"),
         (["plan", *BATCH, "--find", "memory", "--goal", "fast"], "expected such as latency_p99_s"),
         (["plan", *BATCH, "--find", "memory", "--step", "1KiB"], "expected at least 512MiB"),
         (["plan", *BATCH, "--find", "memory", "--late", "x"], "--late: found 'x', expected a percentage"),
