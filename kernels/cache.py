@@ -22,6 +22,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from kernels import cache_folders
 from kernels.lane_choice import lane_choice
 
 log = logging.getLogger("cuzk.kernels")
@@ -78,7 +79,7 @@ def use_own_folder() -> None:
     """
     path = folder().absolute()
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        cache_folders.use(path)
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError:
