@@ -5,7 +5,8 @@ import logging
 from base64 import b64encode
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from prefect.artifacts import (
@@ -18,17 +19,37 @@ from prefect.artifacts import (
 from db import History, HistoryError
 from flows.summary import BatchSummary, ProofSummary
 
+if TYPE_CHECKING:
+    from plots import PlottedRun
+
 log = logging.getLogger("cuzk.flows")
 
 MOST_ROWS = 300  # of the table; the history has all of them
 
 
 class ProgressBar:
-    """How many proofs have ended, of all."""
+    """How many proofs have ended, of all. At the end of the block it shows the last, whatever ends it, if it
+    has been there before: of a batch that is over at once the table says as much.
+    """
 
     def __init__(self) -> None:
         self._id: UUID | None = None
         self._shown = -1
+        self._last: asyncio.Task[None] | None = None
+
+    def begin_last(self, ended: int, count: int, words: str) -> None:
+        """As `show`, for the last time and without waiting for it: the end of the block does."""
+        if self._id is not None:
+            self._last = asyncio.create_task(self.show(ended, count, words))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._last is not None:
+            await asyncio.wait([self._last])
 
     async def show(self, ended: int, count: int, words: str) -> None:
         """Make the bar, or move it where something has changed."""
@@ -67,8 +88,21 @@ async def show_report(history: History, summary: BatchSummary) -> None:
 
 
 async def _show_report(history: History, summary: BatchSummary) -> None:
-    page, png = await asyncio.to_thread(_report, history, summary)
-    picture = f"![memory against the budget](data:image/png;base64,{b64encode(png).decode()})"
+    from plots import memory_png, plotted_run
+
+    run = await asyncio.to_thread(plotted_run, history, summary.run_id)
+    memory = await asyncio.to_thread(memory_png, run)
+    page = summary.output / "report.html"
+    writing = asyncio.create_task(asyncio.to_thread(_write_report, page, run, memory, summary))
+    try:
+        text = _page_in_ui(memory, page, summary)
+        await acreate_markdown_artifact(text, "report", "Memory, and where the rest is")
+    finally:
+        await writing
+
+
+def _page_in_ui(memory: bytes, page: Path, summary: BatchSummary) -> str:
+    picture = f"![memory against the budget](data:image/png;base64,{b64encode(memory).decode()})"
     places = {
         "report": f"`{page}`",
         "history": f"`cuzk history show {summary.run_id}` in {summary.history}",
@@ -77,22 +111,18 @@ async def _show_report(history: History, summary: BatchSummary) -> None:
     if summary.log is not None:
         places["log"] = f"`{summary.log}`"
     lines = [f"| {what} | {where} |" for what, where in places.items()]
-    table = "\n".join(["| what | where |", "|---|---|", *lines])
-    await acreate_markdown_artifact(f"{picture}\n\n{table}", "report", "Memory, and where the rest is")
+    return "\n".join([f"{picture}\n", "| what | where |", "|---|---|", *lines])
 
 
-def _report(history: History, summary: BatchSummary) -> tuple[Path, bytes]:
-    from plots import PageTable, html_page, plotted_run, run_pictures
+def _write_report(path: Path, run: "PlottedRun", memory: bytes, summary: BatchSummary) -> None:
+    from plots import PageTable, html_page, run_pictures
 
-    run = plotted_run(history, summary.run_id)
-    pictures = run_pictures(run)
     rows = tuple(tuple(_row(proof).values()) for proof in summary.proofs.failed_first()[:MOST_ROWS])
     table = PageTable("Proofs", ("proof", "state", "seconds"), rows)
-    path = summary.output / "report.html"
     partial = path.with_suffix(".partial")
-    partial.write_text(html_page(run, [summary.headline], [table], own=pictures), encoding="utf-8")
+    page = html_page(run, [summary.headline], [table], own=run_pictures(run, memory))
+    partial.write_text(page, encoding="utf-8")
     partial.replace(path)
-    return path, next(iter(pictures.values()))
 
 
 def _row(proof: ProofSummary) -> dict[str, str]:

@@ -75,7 +75,8 @@ class Progress:
         finally:
             done.set()  # a cancel in the midst of making the bar would have another one made
             await asyncio.wait([speaker])
-            await self._show(f"{self.proved} of {self.count} proved")
+            if self.bar is not None:
+                self.bar.begin_last(self.ended, self.count, f"{self.proved} of {self.count} proved")
 
     async def _show(self, words: str) -> None:
         if self.bar is not None:

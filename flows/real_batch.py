@@ -102,11 +102,12 @@ async def prove_opened(
         def display(current: Engine | DaemonEngine, followers: Followers) -> Shown:
             return also_told(shown(current, opened.shape(requests), followers, pace))
 
-        proofs = await _prove(opened, summary, requests, found, writer, display)
-        if lost := writer.close():
-            tell(str(lost))
-        summary = replace(summary, proofs=Proofs(proofs))
-        await show_end(history, summary)
+        async with ProgressBar() as bar:
+            proofs = await _prove(opened, summary, requests, found, writer, display, bar)
+            if lost := writer.close():
+                tell(str(lost))
+            summary = replace(summary, proofs=Proofs(proofs))
+            await show_end(history, summary)
         await closing
     return summary
 
@@ -165,6 +166,7 @@ async def _prove(
     found: set[int],
     writer: HistoryWriter,
     shown_by: Callable[[Engine | DaemonEngine, Followers], Shown],
+    bar: ProgressBar,
 ) -> list[ProofSummary]:
     parameters, count = opened.parameters, opened.parameters.count
     batch: Batch | None = None
@@ -173,7 +175,7 @@ async def _prove(
             if told := begun.get():
                 told(summary)
             display = shown_by(current, followers)
-            progress = Progress(count, len(found), len(found), bar=ProgressBar(), in_log=count <= MOST_ROWS)
+            progress = Progress(count, len(found), len(found), bar=bar, in_log=count <= MOST_ROWS)
             batch = Batch(current, requests, display, progress, parameters.on_failure == "stop")
             async with progress.words(), marked_when_late(requests.due, progress.word):
                 for index in found:

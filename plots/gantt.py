@@ -6,14 +6,17 @@ from heapq import heappop, heappush
 from math import ceil, inf
 from typing import Any
 
-from plots.figure import COLOURS, Margins, fit_title, new_figure, png_of, time_unit
+from plots.figure import COLOURS, Margins, new_figure, png_of, put_texts, time_unit
 from plots.rows import Bar, PlottedRun
+from plots.ticks import numbers_on, ticks_on
 
 COLUMNS = 800  # of pixels, about: what is narrower than one would not be seen
 EDGED = 4  # columns: only such a wide bar has an edge, which would hide a narrower one
 LINE_INCHES = 0.24
 LETTER_INCHES = 0.065  # of a line's name, a wide one
+LINE_FONT_SIZE = 7.0
 BAR_HEIGHT = 0.8
+LEAST_AXIS = 1e-9  # where nothing is known
 CIRCUITS_A_LINE = 6
 FIRST = {"disk": 0, "synthesis": 1}
 LAST = {"verify": 1}
@@ -40,10 +43,9 @@ def gantt_figure(run: PlottedRun) -> Any:
     colours = {circuit: COLOURS[place % len(COLOURS)] for place, circuit in enumerate(circuits)}
     column_s = end_s / COLUMNS
     drawn = _draw(axes, lines, colours, second, column_s)
-    axes.set_xlim(0, max(end_s / second, 1e-9))
+    numbers_on(axes, "x", max(end_s / second, LEAST_AXIS))
     is_all = drawn == len(run.bars) and all(bar.ended_s - bar.started_s >= column_s for bar in run.bars)
-    axes.set(xlabel=time_name + ("" if is_all else _told(column_s)), title=run.title)
-    fit_title(axes)
+    put_texts(axes, margins, run.title, time_name + ("" if is_all else _told(column_s)))
     _legend(figure, colours)
     return figure
 
@@ -61,19 +63,24 @@ def _told(column_s: float) -> str:
 
 def _draw(axes: Any, lines: Lines, colours: Mapping[str, str], second: float, column_s: float) -> int:
     """How many bars that makes."""
-    drawn = 0
+    from matplotlib.collections import PolyCollection
+
+    boxes, faces, edges = [], [], []
     for place, line in enumerate(lines.values()):
-        where = (place - BAR_HEIGHT / 2, BAR_HEIGHT)
+        top, bottom = place - BAR_HEIGHT / 2, place + BAR_HEIGHT / 2
         spans = [(circuit, spans_of(bars, column_s)) for circuit, bars in _by_circuit(line)]
         # Where circuits share a column of pixels, that which there is least of is drawn last, and seen.
         for circuit, some in sorted(spans, key=lambda each: -sum(length for _, length in each[1])):
-            widths = [0.3 if length >= EDGED * column_s else 0.0 for _, length in some]
-            scaled = [(start / second, length / second) for start, length in some]
-            axes.broken_barh(scaled, where, facecolor=colours[circuit], edgecolor="white", linewidth=widths)
-            drawn += len(some)
-    axes.set_yticks(range(len(lines)), list(lines), fontsize=7)
+            for start_s, length_s in some:
+                left, right = start_s / second, (start_s + length_s) / second
+                boxes.append([(left, top), (left, bottom), (right, bottom), (right, top)])
+                faces.append(colours[circuit])
+                edges.append(0.3 if length_s >= EDGED * column_s else 0.0)
+    bars = PolyCollection(boxes, facecolors=faces, edgecolors="white", linewidths=edges)
+    axes.add_collection(bars, autolim=False)
+    ticks_on(axes, "y", range(len(lines)), list(lines), LINE_FONT_SIZE)
     axes.set_ylim(max(1, len(lines)) - 0.5, -0.5)
-    return drawn
+    return len(boxes)
 
 
 def _by_circuit(line: Sequence[Bar]) -> list[tuple[str, list[Bar]]]:

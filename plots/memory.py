@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from plots.figure import COLOURS, Margins, byte_unit, fit_title, new_figure, png_of, time_unit
+from plots.figure import COLOURS, Margins, byte_unit, new_figure, png_of, put_texts, time_unit
 from plots.rows import MemoryPoint, PlottedRun
+from plots.ticks import numbers_on
 
 MOST_POINTS = 2_000  # more than there are columns of pixels
 HEIGHT_INCHES = 3.2
 MARGINS = Margins(left=0.75, bottom=0.5)
+LEAST_AXIS = 1e-9  # where nothing is known
 RESERVED, RESIDENT, BUDGET = COLOURS[0], COLOURS[3], "black"
 FAR = 4  # times the peak: a budget above it would press the lines flat, and is told in words
 
@@ -40,10 +42,9 @@ def memory_figure(run: PlottedRun) -> Any:
         label = "budget" if not is_far else f"budget, far above at {_in_its_unit(budget_bytes)}"
         at = float("nan") if is_far else budget_bytes / byte
         axes.axhline(at, color=BUDGET, linestyle="--", label=label)
-    axes.set(xlabel=time_name, ylabel=f"memory, {byte_name}", title=run.title)
-    axes.set_xlim(0, max(run.end_s / second, 1e-9))
-    axes.set_ylim(0, max(most_bytes / byte * 1.1, 1e-9))
-    fit_title(axes)
+    for along, most in {"x": run.end_s / second, "y": most_bytes / byte * 1.1}.items():
+        numbers_on(axes, along, max(most, LEAST_AXIS))
+    put_texts(axes, MARGINS, run.title, time_name, f"memory, {byte_name}")
     axes.legend(loc="lower right", fontsize=8)
     return figure
 

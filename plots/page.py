@@ -43,9 +43,12 @@ def html_page(
     )
 
 
-def run_pictures(run: PlottedRun) -> dict[str, bytes]:
-    """A run's memory and, where there are any, its stages by resource, in this order; PNG by title."""
-    drawn = {"Memory against the budget": memory_png(run)}
+def run_pictures(run: PlottedRun, memory: bytes | None = None) -> dict[str, bytes]:
+    """A run's memory and, where there are any, its stages by resource, in this order; PNG by title.
+
+    memory: its picture; None: it is drawn here.
+    """
+    drawn = {"Memory against the budget": memory_png(run) if memory is None else memory}
     if run.bars:
         drawn["Stages by resource"] = gantt_png(run)
     return drawn

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from db import History, Span, memory_samples, show_run, stage_spans
+from db import History, Span, find_run, memory_samples, stage_spans
 
 RESOURCES = {"load": "disk", "synthesize": "synthesis", "verify": "verify"}
 """By the stage's name. A partition proves on its device; waits take no resource."""
@@ -53,7 +53,7 @@ def plotted_run(history: History, run_id: str) -> PlottedRun:
 
     A stage that never ended, or took no time, is left out. Raises HistoryError where there is no such run.
     """
-    run = show_run(history, run_id).run
+    run = find_run(history, run_id)
     memory = (
         MemoryPoint(each.at_s, each.reserved_bytes, each.rss_bytes)
         for each in memory_samples(history, run_id)

@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
+from uuid import UUID, uuid4
 
 import pytest
 from prefect.logging import disable_run_logger
 
+from flows import artifacts as artifacts_module
 from flows import progress as module
+from flows.artifacts import ProgressBar
 from flows.progress import Progress
 from flows.summary import observer
 from tasks.source import source
@@ -91,6 +94,9 @@ class SlowBar:
         await asyncio.sleep(0.02)
         self.shown.append(ended)
 
+    def begin_last(self, ended: int, count: int, words: str) -> None:
+        self.last = asyncio.create_task(self.show(ended, count, words))
+
 
 @pytest.mark.usefixtures("told")
 def test_a_batch_that_ends_while_its_bar_is_made_has_one_bar() -> None:
@@ -102,7 +108,49 @@ def test_a_batch_that_ends_while_its_bar_is_made_has_one_bar() -> None:
         async with progress.words():
             progress.ended = 1
             await asyncio.sleep(0.001)
+        await bar.last
 
     asyncio.run(short())
     assert bar.begun == len(bar.shown)
     assert bar.shown[-1] == 1
+
+
+@pytest.fixture
+def artifacts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
+    """What becomes of the bar on the server, instead of one."""
+    found: list[tuple[str, float]] = []
+
+    async def made(percent: float, key: str, words: str) -> UUID:  # noqa: ARG001
+        await asyncio.sleep(0.001)
+        found.append(("made", percent))
+        return uuid4()
+
+    async def moved(artifact_id: UUID, percent: float, words: str) -> None:  # noqa: ARG001
+        await asyncio.sleep(0.001)
+        found.append(("moved", percent))
+
+    monkeypatch.setattr(artifacts_module, "acreate_progress_artifact", made)
+    monkeypatch.setattr(artifacts_module, "aupdate_progress_artifact", moved)
+    return found
+
+
+def test_a_bar_comes_to_its_end_whatever_ends_the_batch(artifacts: list[tuple[str, float]]) -> None:
+    async def batch() -> None:
+        async with ProgressBar() as bar:
+            await bar.show(1, 4, "1 of 4")
+            bar.begin_last(3, 4, "3 of 4")
+            assert artifacts == [("made", 25.0)], "nobody has waited for the last"
+            raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011 it is the one above
+        asyncio.run(batch())
+    assert artifacts == [("made", 25.0), ("moved", 75.0)]
+
+
+def test_a_batch_that_is_over_at_once_has_no_bar(artifacts: list[tuple[str, float]]) -> None:
+    async def batch() -> None:
+        async with ProgressBar() as bar:
+            bar.begin_last(4, 4, "4 of 4")
+
+    asyncio.run(batch())
+    assert artifacts == []

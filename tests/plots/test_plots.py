@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
+from matplotlib.text import Text
 
 from db import MemorySample, Partition, Proof, Run, Stage, StageName, open_history
 from plots import (
@@ -32,6 +33,7 @@ from plots.figure import COLOURS, byte_unit, time_unit
 from plots.gantt import COLUMNS, gantt_figure, lines_of, spans_of
 from plots.memory import MOST_POINTS, memory_figure, thinned
 from plots.points import points_figure
+from plots.ticks import in_as_many_decimals, round_numbers
 
 GIB = 2**30
 RUN = PlottedRun(
@@ -63,6 +65,15 @@ def pixel(figure: Any, png: bytes, x: float, y: float) -> Any:
     return decoded(png)[round(row), round(column)]
 
 
+def texts_of(figure: Any) -> dict[str, tuple[float, float]]:
+    """What is written beside the axes, and where, in pixels from the lower left; of two "0" the last."""
+    return {
+        each.get_text(): each.get_transform().transform(each.get_position())
+        for each in figure.artists
+        if isinstance(each, Text)
+    }
+
+
 def test_memory_has_the_axes_and_lines_of_its_rows() -> None:
     axes = memory_figure(RUN).axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title()) == ("seconds", "memory, GiB", "porep ×2")
@@ -80,6 +91,32 @@ def test_memory_is_drawn_where_it_was_reserved() -> None:
     assert np.allclose(above, 1.0)
     assert not np.allclose(below, 1.0)
     assert np.allclose(pixel(figure, png, 25, 3), 1.0)  # before the step up
+
+
+def test_numbers_stand_where_their_value_is_drawn() -> None:
+    figure = memory_figure(RUN)
+    axes, texts = figure.axes[0], texts_of(figure)
+    for seconds in (20, 100):
+        assert texts[str(seconds)][0] == pytest.approx(axes.transData.transform((seconds, 0))[0])
+    for gibibytes in (2, 8):
+        assert texts[str(gibibytes)][1] == pytest.approx(axes.transData.transform((0, gibibytes))[1])
+
+
+@pytest.mark.parametrize("most", [1e-9, 0.7, 1.0, 4.6, 8.8, 330.0, 98_765.0])
+def test_numbers_are_round_a_few_and_in_reach(most: float) -> None:
+    numbers = round_numbers(most)
+    assert numbers[0] == 0
+    assert most / 2 < numbers[-1] <= most
+    assert 3 <= len(numbers) <= 10
+    steps = np.diff(numbers) / 10 ** np.floor(np.log10(numbers[1]))
+    assert np.allclose(steps, steps[0])
+    assert min(abs(steps[0] - each) for each in (1, 2, 2.5, 5, 10)) < 1e-6
+
+
+def test_numbers_have_as_many_decimals_as_the_longest() -> None:
+    assert in_as_many_decimals([0, 2.5, 5]) == ["0.0", "2.5", "5.0"]
+    assert in_as_many_decimals([0, 50, 100]) == ["0", "50", "100"]
+    assert in_as_many_decimals([]) == []
 
 
 def test_without_measured_bytes_or_budget_there_is_no_such_line() -> None:
@@ -119,7 +156,7 @@ def test_every_bar_is_drawn_where_its_row_says() -> None:
     figure.canvas.draw()
     axes = figure.axes[0]
     assert axes.get_xlabel() == "seconds"
-    assert [label.get_text() for label in axes.get_yticklabels()] == list(lines_of(RUN.bars))
+    assert set(lines_of(RUN.bars)) <= set(texts_of(figure))
     colours = {"porep": COLOURS[0], "wpost": COLOURS[1]}
     for place, line in enumerate(lines_of(RUN.bars).values()):
         for bar in line:
