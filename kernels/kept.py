@@ -14,6 +14,8 @@ from numba.core.caching import FunctionCache, UserProvidedCacheLocator
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.runtime import _nrt_python
 
+from kernels.late_signals import handled_afterwards
+
 KIND = "kept"  # beside numba's own kinds of what is in a file, "object" and "bitcode"
 
 
@@ -41,6 +43,11 @@ class KeptLibrary(JITCodeLibrary):
         library._finalize_final_module()
         codegen._engine._defined_symbols.update(defined)
         return library
+
+    def _finalize_specific(self) -> None:
+        """numba's: machine code is made, or taken from where it is kept, which LLVM asks and tells Python."""
+        with handled_afterwards():
+            super()._finalize_specific()
 
     def _get_module_for_linking(self) -> Any:
         if self._shared_module is None and self._bitcode is not None:

@@ -74,3 +74,48 @@ def test_a_caller_that_is_compiled_later_takes_it_in(folder: Path, first: list[t
     answers = [*[6 for _ in first], 32, "too many"]
     assert call(folder, *calls) == [answers, [1, 0], True]
     assert call(folder, *calls) == [answers, [len(first), 1], False]
+
+
+INTERRUPTED = """
+import json, signal, sys
+import kernels.cpu
+from kernels.kept import KeptLibrary
+from numba.core.registry import cpu_target
+import numpy as np, used
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGTERM, interrupt)
+hooks = KeptLibrary._object_compiled_hook, KeptLibrary._object_getbuffer_hook
+engine = cpu_target.target_context.codegen()._engine
+
+def interrupted(module, code):
+    signal.raise_signal(signal.SIGTERM)  # as one that came while LLVM was at work
+    hooks[0](module, code)
+
+engine.set_object_cache(interrupted, hooks[1])
+answers = []
+for _ in range(2):
+    try:
+        answers.append(int(used.inner(np.arange(5), 5)))
+    except KeyboardInterrupt:
+        answers.append("interrupted")
+        engine.set_object_cache(*hooks)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+print(json.dumps([answers, signal.getsignal(signal.SIGTERM) == signal.SIG_DFL]))
+"""
+
+
+def test_a_signal_while_machine_code_is_made_is_neither_lost_nor_printed(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers, restored = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert answers == ["interrupted", 20]
+    assert restored
