@@ -71,6 +71,8 @@ class Study:
         self.given = dict(map(read_setting, parameters.settings))
         self.question: Question = ask(parameters, history, say, config)
         self._recorded = recorded
+        if lines := self.question.assumed:
+            say(f"assumed, where profile {self.question.profile.name} does not say: {'; '.join(lines)}")
 
     def run(self) -> Summary:
         """The question as it is."""

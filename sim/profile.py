@@ -176,7 +176,7 @@ class MachineProfile(_Model):
 
 def load_profile(profile: Path | str | None = None) -> MachineProfile:
     """Read a TOML file, or a bundled profile by its name. Raises SimError for one that cannot be used."""
-    path = profile if isinstance(profile, Path) else _bundled(profile or DEFAULT_PROFILE.stem)
+    path = profile if isinstance(profile, Path) else profile_path(profile or DEFAULT_PROFILE.stem)
     example = f"{DEFAULT_PROFILE}, or learn it by `cuzk sim calibrate`"
     return validated(MachineProfile, read_toml(path, example), str(path), example)
 
@@ -186,7 +186,8 @@ def bundled_profiles() -> dict[str, Path]:
     return {path.stem: path for path in sorted(DEFAULT_PROFILE.parent.glob("*.toml"))}
 
 
-def _bundled(name: str) -> Path:
+def profile_path(name: str) -> Path:
+    """Of a bundled profile, else the path that `name` is. Raises SimError for a name that is neither."""
     bundled = bundled_profiles()
     if name in bundled:
         return bundled[name]

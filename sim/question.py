@@ -11,6 +11,7 @@ from config import ConfigError
 from config.load import checked_config
 from config.model import Config
 from policy import Limits
+from sim.assumed import assumed
 from sim.circuits import SimCircuit
 from sim.effects import check_effects
 from sim.errors import SimError
@@ -73,6 +74,12 @@ class Question:
             sum(map(prices.of, hosts)) if prices != Prices() and hosts else None,
             dict(settings),
         )
+
+    @property
+    def assumed(self) -> list[str]:
+        """What the profile does not say, in words."""
+        circuits = self.workload().circuits.values()
+        return assumed(self.profile, self.profile.hosts, [each.shape for each in circuits])
 
     def workload(self, settings: Mapping[str, str] = NO_SETTINGS) -> Workload:
         """What is to be proved under the settings. Raises SimError."""

@@ -84,4 +84,6 @@ def _print(summaries: list[Summary], in_detail: bool) -> None:
         found = [each for each in differences(summaries[0], other) if each.name.startswith(SHOWN)]
         changed = varying([summaries[0], other])
         what = " ".join(f"{key}={other.settings[key]}" for key in changed if key in other.settings)
-        print_parts("", f"what {what} changes", differences_table([each for each in found if each.more.mean]))
+        differing = [each for each in found if each.more.mean]
+        shown = differences_table(differing) if differing else "none of the figures that are shown"
+        print_parts("", f"what {what} changes", shown)

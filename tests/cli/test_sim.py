@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from config import load_config
+from sim import load_profile
 from tests.cli.conftest import Cuzk, refused, succeed
 
 ZEN4 = "zen4-96-core-rtx5070ti-755gib"
@@ -132,6 +133,22 @@ def test_a_comparison_tells_how_sure_a_difference_is(cuzk: Cuzk, environment: di
     assert values["differences"][0]["proofs_an_hour"]["low"] > 0
 
 
+def test_a_comparison_in_which_nothing_differs_says_so(cuzk: Cuzk, environment: dict[str, str]) -> None:
+    shown = succeed(
+        cuzk(
+            "sim",
+            "compare",
+            *BATCH,
+            "--set",
+            "machine.cores=128",
+            "--with",
+            "machine.cores=192",
+            env=environment,
+        )
+    )
+    assert "none of the figures that are shown" in shown
+
+
 def test_a_plan_names_the_least_and_the_next_step(cuzk: Cuzk, environment: dict[str, str]) -> None:
     options = (*BATCH, "--find", "memory", "--goal", "proofs_an_hour>=30")
     shown = succeed(cuzk("sim", "plan", *options, env=environment))
@@ -150,6 +167,28 @@ def test_profiles_are_listed(cuzk: Cuzk, environment: dict[str, str]) -> None:
     assert all(name in shown for name in ("default", ZEN4, "porep-32g", "winning-32g"))
 
 
+def test_a_profile_is_written_whole_to_be_edited(
+    cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """What is left out of it is told with every answer, and what is asked of it follows the hosts."""
+    own = tmp_path / "own.toml"
+    assert str(own) in succeed(cuzk("sim", "profiles", ZEN4, "-o", own, env=environment))
+    assert load_profile(own) == load_profile(ZEN4)
+    options = ("-t", "porep-32g", "-c", "1", "-j", "1", "-m", own, "--seeds", "1", "--json")
+    whole = cuzk("sim", "run", *options, env=environment)
+    assert "assumed" not in whole.stderr
+    text = own.read_text()
+    own.write_text(
+        text.replace("cores = 96", "cores = 8").replace("synthesis_slowdown", "# synthesis_slowdown")
+    )
+    fewer = cuzk("sim", "run", *options, env=environment)
+    (line,) = [line for line in fewer.stderr.splitlines() if line.startswith("assumed")]
+    assert "no synthesis_slowdown" in line
+    assert "no spread" not in line
+    spans = [json.loads(succeed(each))["figures"]["makespan_s"]["mean"] for each in (whole, fewer)]
+    assert spans[1] > 5 * spans[0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -158,6 +197,8 @@ def test_profiles_are_listed(cuzk: Cuzk, environment: dict[str, str]) -> None:
         (["run", "-t", "porep-23g"], "did you mean 'porep-32g'?"),
         (["run", "-t", "porep-32g", "-m", "zen"], "profile 'zen': there is no such profile"),
         (["run", "-w", "x.toml", "-c", "3"], "--count is for a batch"),
+        (["profiles", ZEN4], "expected both a MACHINE and --output FILE, or neither"),
+        (["profiles", "zen", "-o", "own.toml"], "profile 'zen': there is no such profile"),
         (["run", *BATCH, "--set", "machine.gpsu=2"], "did you mean 'machine.gpus'?"),
         (["run", *BATCH, "--set", "machine.memory=384"], "expected a size with its unit such as"),
         (["run", *BATCH, "--budget", "64GiB"], "porep-32g never fits: on host zen4 one partition"),

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from config import Config
-from policy import Device, Job
+from policy import Circuit, Device, Job
 from sim import SimError, bundled_circuits, bundled_profiles, load_profile, modelled_hosts
+from sim.assumed import assumed
 from sim.contention import Cores
 from sim.durations import Durations
 from sim.errors import UnplayableError
@@ -39,6 +40,26 @@ def test_every_bundled_profile_can_be_read() -> None:
     assert {"default", "zen4-96-core-rtx5070ti-755gib"} <= bundled_profiles().keys()
     for name in bundled_profiles():
         assert load_profile(name).name == name
+
+
+@pytest.mark.parametrize("name", sorted(bundled_profiles()))
+def test_every_bundled_profile_says_what_answers_need(name: str) -> None:
+    """Of the H200 alone memory was not measured, and every answer tells so."""
+    found = load_profile(name)
+    shapes = [each.shape for each in bundled_circuits().values()]
+    lines = assumed(found, found.hosts, shapes)
+    assert [line for line in lines if "[memory]" not in line] == []
+    assert len(lines) == (name == "xeon-16-core-h200-126gib")
+    assert found.device is not None
+
+
+def test_what_a_profile_does_not_say_is_told() -> None:
+    machine = profile(hosts=[HOST | {"gpus": 1}])
+    on_gpu = Circuit("c", (), 1, 1, device_bytes=10)
+    text = " ".join(assumed(machine, machine.hosts, [on_gpu]))
+    for key in ("memory", "synthesis_slowdown", "spread", "cores", "host_after_share", "gpu_memory"):
+        assert key in text
+    assert "[cores]" not in " ".join(assumed(profile(), (), [on_gpu]))  # this machine's are as they are
 
 
 def test_a_profile_with_hosts_survives_its_dump() -> None:
