@@ -8,6 +8,7 @@ from engine.errors import EngineError
 from engine.limits import memory
 from groth16 import sizes
 from groth16.errors import InputError, VerificationFailed
+from groth16.key_check import check_head
 from groth16.r1cs import first_failing_constraint, read_r1cs
 
 # Reading a circuit takes its file's bytes, their copy as CSR and less than as much again on the way.
@@ -20,8 +21,13 @@ def explain(circuit: OpenCircuit, found: VerificationFailed) -> EngineError:
     """The error to show for a proof that failed its check: by constraint if the circuit's file is at hand.
 
     The witness is made anew, since the proof's own is freed by now. No budget holds what this takes, so it is
-    done for one proof at a time, and only if the machine has twice as much to spare.
+    done for one proof at a time, and only if the machine has twice as much to spare. Before the witness is
+    suspected the key's head is looked at, on which every proof depends.
     """
+    try:
+        check_head(circuit.header)
+    except InputError as error:
+        return EngineError(f"{error}{circuit.spec.key_remedy}")
     r1cs = circuit.spec.r1cs
     if r1cs is None:
         return EngineError(
