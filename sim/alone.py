@@ -56,6 +56,21 @@ def synthesis_alone(stages: Stages, slowdown: float, cores: Cores | None) -> Sam
     return dict(samples)
 
 
+def checks_alone(stages: Stages, cores: Cores | None) -> Samples:
+    """Seconds of each check of a proof without others beside it; `cores`: where the processors proved."""
+    stretch: Callable[[int, int], float] = (
+        (lambda _synthesizing, _proving: 1.0) if cores is None else cores.check_stretch
+    )
+    timeline = Timeline(stages.at_work)
+    samples: Samples = defaultdict(list)
+    for span in stages.spans:
+        if span.kind == "verify":
+            pieces = timeline.pieces(span)
+            alone_s = sum(seconds / stretch(each.synthesizing, len(each.proving)) for seconds, each in pieces)
+            samples[span.circuit].append(alone_s)
+    return dict(samples)
+
+
 def proving_alone(runs: Sequence[Stages], cores: Cores | None) -> Samples:
     """Seconds of each proof without others on its device; a circuit takes the same in all runs."""
     spans = [(span, [*_proving(stages, span, cores)]) for stages in runs for span in _proofs(stages)]

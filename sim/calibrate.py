@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from sim.alone import Samples, proving_alone, synthesis_alone
+from sim.alone import Samples, checks_alone, proving_alone, synthesis_alone
 from sim.contention import Cores
 from sim.fit_memory import fitted_memory
 from sim.hardware import DeviceKind, device_kind
@@ -100,7 +100,7 @@ def _together(runs: Sequence[Samples]) -> Samples:
 
 
 def _circuits(stages: Sequence[Stages], times: _Times, device: DeviceKind) -> dict[str, ObservedTimes]:
-    verify = _together([_verify(each) for each in stages])
+    verify = _together([checks_alone(each, times.cores if device == "cpu" else None) for each in stages])
     loads = _together([_loads(each) for each in stages])
     found = {}
     for name in times.synthesize.keys() & times.prove.keys() & verify.keys():
@@ -116,14 +116,6 @@ def _circuits(stages: Sequence[Stages], times: _Times, device: DeviceKind) -> di
             loaded_share=min(1.0, fmean(shares)) if shares else 1.0,
         )
     return dict(sorted(found.items()))
-
-
-def _verify(stages: Stages) -> Samples:
-    samples: Samples = defaultdict(list)
-    for span in stages.spans:
-        if span.kind == "verify":
-            samples[span.circuit].append(span.seconds)
-    return samples
 
 
 def _loads(stages: Stages) -> Samples:

@@ -73,7 +73,11 @@ class Cores(BaseModel):
         """For `at_work` proofs that have host work before or after a GPU's part."""
         return self._crowded(synthesizing, 0, at_work)
 
-    def _crowded(self, synthesizing: int, proving: int, host: int) -> float:
+    def check_stretch(self, synthesizing: int, proving: int) -> float:
+        """For the check of a proof, which keeps one core busy, beside those that prove on the processors."""
+        return self._crowded(synthesizing, proving, 1 / self.host_cores)
+
+    def _crowded(self, synthesizing: int, proving: int, host: float) -> float:
         """Cores that are wanted, over those that there are."""
         synthesis = min(synthesizing * self.synthesis_cores, self.synthesis_threads or self.count)
         prove = min(proving * self.proving_cores, self.proving_threads or self.count)

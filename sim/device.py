@@ -10,6 +10,7 @@ from simpy import Environment
 from policy import Measured, PartitionId, Proved, QuotientDone, Verified
 from policy.events import Event
 from sim.alarms import Alarm, call_in
+from sim.contention import Cores
 from sim.profile import MachineProfile
 from sim.shared import Piece, SharedWork
 
@@ -52,8 +53,11 @@ class Checks:
 
     def _proved(self, proving: Proving) -> None:
         proving.proved = True
-        call_in(self._env, proving.verify_s, self._verified, proving)
+        call_in(self._env, self._check_s(proving), self._verified, proving)
         self._send(Proved(proving.partition))
+
+    def _check_s(self, proving: Proving) -> float:
+        return proving.verify_s
 
     def _verified(self, alarm: Alarm) -> None:
         proving = alarm.subject
@@ -170,7 +174,10 @@ class SerialDevice(Checks):
 
 
 class Processors(Checks):
-    """Partitions that prove share the cores with each other and with synthesis."""
+    """Partitions that prove share the cores with each other and with synthesis.
+
+    A check takes as long as follows from what is at work when it begins, since it does not last long.
+    """
 
     def __init__(
         self,
@@ -178,10 +185,14 @@ class Processors(Checks):
         profile: MachineProfile,
         send: Callable[[Event], None],
         ended: Callable[[PartitionId], Any],
-        work: SharedWork,
+        cores: Cores,
+        synthesis: SharedWork,
     ) -> None:
         super().__init__(env, send, ended)
-        self._quotient_share, self._work = profile.quotient_share, work
+        self._quotient_share, self._synthesis = profile.quotient_share, synthesis
+        self._work = SharedWork(env, cores.proving_stretch, by_size=cores.by_size)
+        self._work.beside(synthesis)
+        self._check_stretch = cache(cores.check_stretch)
         self._pieces: dict[Proving, Piece] = {}
         self._since_s = 0.0
 
@@ -208,6 +219,9 @@ class Processors(Checks):
         if proving.working_bytes is not None:
             self._send(Measured(proving.partition, proving.working_bytes))
         self._proved(proving)
+
+    def _check_s(self, proving: Proving) -> float:
+        return proving.verify_s * self._check_stretch(self._synthesis.running, self._work.running)
 
     def _leave(self, proving: Proving) -> None:
         del self._pieces[proving]

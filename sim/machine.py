@@ -99,9 +99,7 @@ class SimulatedMachine:
         ended = self._at_work.__delitem__
         if profile.cores is None or not on_processors(device):
             return SerialDevice(self._env, profile, self.send, ended, self._host_work)
-        work = SharedWork(self._env, profile.cores.proving_stretch, by_size=profile.cores.by_size)
-        work.beside(self._synthesis)
-        return Processors(self._env, profile, self.send, ended, work)
+        return Processors(self._env, profile, self.send, ended, profile.cores, self._synthesis)
 
     def watch(self, watch: Watch) -> None:
         """Call it from now on."""

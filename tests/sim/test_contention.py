@@ -34,6 +34,12 @@ def test_threads_and_cores_are_shared_in_proportion(
         assert CORES.proving_stretch(proving, synthesizing) == pytest.approx(proving_stretch)
 
 
+def test_a_check_keeps_one_core_busy_beside_what_else_is_at_work() -> None:
+    assert CORES.check_stretch(0, 0) == CORES.check_stretch(2, 0) == 1.0
+    assert CORES.check_stretch(1, 1) == pytest.approx(6 / 4)
+    assert CORES.check_stretch(9, 9) == pytest.approx(7 / 4)  # pools have no more threads
+
+
 def test_a_host_of_other_cores_has_pools_in_proportion() -> None:
     assert CORES.on(8) == Cores(count=8, synthesis_threads=4, proving_threads=8, proving_cores=8.0)
     assert CORES.on(1).synthesis_threads == 1
