@@ -40,7 +40,7 @@ def capacity(circuits: tuple[str, ...], budget: str | None, config_path: Path | 
     from config import load_config
     from engine.capacity import circuit_capacities
     from engine.limits import modelled_limits
-    from flows.batch import with_budget
+    from flows.parameters.batch import with_budget
 
     config = with_budget(load_config(config_path), budget)
     limits = modelled_limits(config)

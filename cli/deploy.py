@@ -21,6 +21,6 @@ def deploy(path: Path | None, notify: str | None) -> None:
     What was edited in the UI stays, unless the file has changed. The server is the one of PREFECT_API_URL,
     else the one that `cuzk ui` started; `cuzk serve` then runs what is due.
     """
-    from flows.deployed import apply_file
+    from flows.deployments.deployed import apply_file
 
     apply_file(path, notify, say, print)

@@ -150,7 +150,7 @@ def batch_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def gather(config_path: Path | None, circuit: str | None, **options: Any) -> None:
-        from flows.batch import BatchParameters, batch_parameters
+        from flows.parameters.batch import BatchParameters, batch_parameters
 
         if options.get("resume") is not None:
             _refuse_beside_resume({"circuit": circuit, **options})

@@ -25,6 +25,6 @@ def serve(queue: str | None, limit: int | None, path: Path | None) -> None:
     PREFECT_API_URL it uses the server that `cuzk ui` started, or starts one that lasts as long. Makes the
     deployments if there are none yet. At Ctrl-C or SIGTERM runs end as cancelled.
     """
-    from flows.deployed import serve_host
+    from flows.deployments.deployed import serve_host
 
     serve_host(path, queue, limit, say)

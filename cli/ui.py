@@ -31,7 +31,7 @@ def ui(context: click.Context, port: int | None, in_browser: bool) -> None:
     import webbrowser
 
     from config import home
-    from flows.staying_server import start_to_stay
+    from flows.server.staying import start_to_stay
 
     server = start_to_stay(home(), port, say)
     print(f"Prefect UI: {server.ui_url}")
@@ -45,7 +45,7 @@ def ui(context: click.Context, port: int | None, in_browser: bool) -> None:
 def stop() -> None:
     """End the server that `cuzk ui` started; what uses it at the time, a batch for one, may finish first."""
     from config import home
-    from flows.staying_server import end_stay
+    from flows.server.staying import end_stay
 
     server = end_stay(home(), say)
     ended = "has been stopped" if not server.is_alive() else "ends when nothing uses it any more"
@@ -56,8 +56,8 @@ def stop() -> None:
 def status() -> None:
     """Tell where the Prefect server is, and whether it stays; status 1 if none runs."""
     from config import home
-    from flows.local_server import running_server
-    from flows.server import how_to_tune, named_server, trouble
+    from flows.server.chosen import how_to_tune, named_server, trouble
+    from flows.server.local import running_server
 
     if named_url := named_server():
         why = trouble(named_url)

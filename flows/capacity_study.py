@@ -11,11 +11,11 @@ from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 from prefect.states import Completed, Failed
 from pydantic import Field, model_validator
 
-from flows.local_server import Say
-from flows.questions import MOST_SEEDS, QuestionParameters
-from flows.studies import NEVER_LATE, Study, study
-from flows.study_pictures import compared_png, pareto_png
-from flows.study_rows import difference_rows, figure_rows, point_rows, step_rows
+from flows.server.local import Say
+from flows.study.pictures import compared_png, pareto_png
+from flows.study.questions import MOST_SEEDS, QuestionParameters
+from flows.study.rows import difference_rows, figure_rows, point_rows, step_rows
+from flows.study.studies import NEVER_LATE, Study, study
 from plots import plotted_run, run_pictures
 from sim import SimError
 from sim.plan import MEMORY_STEP

@@ -13,13 +13,13 @@ from config.load import warn_on_stderr
 from engine import CircuitSpec, Rejected
 from engine.limits import modelled_limits
 from engine.words import telling
-from flows.batch import BatchParameters, batch_config
-from flows.daemon_circuit import on_daemon
 from flows.errors import FlowError
-from flows.local_server import Say, running_server
-from flows.requests import Requests
-from flows.resume import taken_up
-from flows.server import named_server, prefect_server
+from flows.parameters.batch import BatchParameters, batch_config
+from flows.parameters.requests import Requests
+from flows.parameters.resume import taken_up
+from flows.proving.daemon_circuit import on_daemon
+from flows.server.chosen import named_server, prefect_server
+from flows.server.local import Say, running_server
 from flows.summary import BatchInterrupted, BatchSummary, begun, observer
 from policy import BudgetPolicy, Circuit, Job, Limits, Reject, Submit
 
@@ -68,10 +68,10 @@ def _run_batch(
             from prefect import tags
             from prefect.exceptions import CancelledRun
 
-            from flows.deployment_file import TAG
-            from flows.logs import quiet_terminal
+            from flows.deployments.file import TAG
+            from flows.display.logs import quiet_terminal
             from flows.prove_batch import prove_batch
-            from flows.recorded import all_sent
+            from flows.server.recorded import all_sent
 
         server.wait_ready(say)
         say(f"Prefect UI: {server.ui_url}")

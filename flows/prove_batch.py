@@ -4,12 +4,12 @@ from prefect import State, flow, get_client
 from prefect.runtime import flow_run
 
 from config import home
-from flows.batch import BatchParameters
-from flows.closing import close_run
-from flows.ending import in_good_order
-from flows.modelled_batch import prove_on_a_model
-from flows.real_batch import prove_for_real
-from flows.spread_batch import prove_on_hosts
+from flows.ends.closing import close_run
+from flows.ends.ending import in_good_order
+from flows.parameters.batch import BatchParameters
+from flows.proving.real_batch import prove_for_real
+from flows.simulated.batch import prove_on_a_model
+from flows.spread.batch import prove_on_hosts
 from flows.summary import BatchSummary
 
 

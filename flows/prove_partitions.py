@@ -11,14 +11,14 @@ from prefect.runtime import flow_run
 from config import ConfigError
 from db import new_id
 from engine.outputs import Outputs, usual_folder
-from flows.closing import close_run
-from flows.courier import Courier
-from flows.ending import in_good_order
-from flows.numbers import from_text
-from flows.real_batch import open_batch, prove_opened
-from flows.requests import PartitionRequests
-from flows.shape import Shown
-from flows.share import ShareParameters
+from flows.display.shape import Shown
+from flows.ends.closing import close_run
+from flows.ends.ending import in_good_order
+from flows.parameters.requests import PartitionRequests
+from flows.proving.real_batch import open_batch, prove_opened
+from flows.spread.courier import Courier
+from flows.spread.numbers import from_text
+from flows.spread.share import ShareParameters
 from flows.summary import BatchSummary
 
 

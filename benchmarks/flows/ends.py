@@ -17,7 +17,7 @@ OPEN = ("SCHEDULED", "PENDING", "RUNNING", "CANCELLING", "PAUSED")
 PATIENCE_S = 60.0
 RUN = """
 import json, sys
-from flows.batch import batch_parameters
+from flows.parameters.batch import batch_parameters
 from flows.launch import run_batch
 from flows.summary import BatchFailed
 from tasks.follow import started

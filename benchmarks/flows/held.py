@@ -56,8 +56,8 @@ def watched() -> Iterator[Watch]:
 
 def held(small: int, large: int) -> dict[str, object]:
     """A batch that is shown task by task, and one in groups, each after a first that loads everything."""
-    from flows.batch import batch_parameters
     from flows.launch import run_batch
+    from flows.parameters.batch import batch_parameters
     from tasks.follow import started
 
     run_batch(batch_parameters(circuit="multiplier", count=20), silent)

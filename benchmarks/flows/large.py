@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import psutil
 
 from benchmarks.flows.setting import Setting, say, silent
-from flows.batch import batch_parameters
 from flows.launch import run_batch
+from flows.parameters.batch import batch_parameters
 from flows.summary import BatchSummary
 
 SAMPLE_EVERY_S = 0.5

@@ -13,8 +13,8 @@ from benchmarks.flows.setting import Setting, eventually, silent
 
 def simulated(where: Setting, count: int, partitions: int) -> dict[str, object]:
     """Seconds of the whole flow, and the longest that the UI's questions took while it ran."""
-    from flows.batch import batch_parameters
     from flows.launch import run_batch
+    from flows.parameters.batch import batch_parameters
 
     parameters = batch_parameters(
         circuit="multiplier", count=count, partitions=partitions, concurrency=20, mode="simulated"
@@ -58,8 +58,8 @@ def _asking(where: Setting) -> Iterator[list[float]]:
 
 def start(where: Setting, times: int) -> dict[str, object]:
     """Seconds from the call of the flow until it runs, and until its first task does, by the server."""
-    from flows.batch import batch_parameters
     from flows.launch import run_batch
+    from flows.parameters.batch import batch_parameters
 
     run_batch(batch_parameters(circuit="multiplier", count=1), silent)
     running, first = list[float](), list[float]()

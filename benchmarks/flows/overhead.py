@@ -21,7 +21,7 @@ import psutil
 from benchmarks.flows.setting import Setting, say, silent
 
 if TYPE_CHECKING:
-    from flows.batch import BatchParameters
+    from flows.parameters.batch import BatchParameters
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Cost:
 
 def overhead(where: Setting, count: int, concurrency: int, rounds: int, device: str) -> dict[str, object]:
     """Medians over the rounds, and the flow's wall time over the engine's."""
-    from flows.batch import batch_parameters
     from flows.launch import run_batch
+    from flows.parameters.batch import batch_parameters
 
     parameters = batch_parameters(circuit="dense", count=count, concurrency=concurrency, device=device)
     run_batch(batch_parameters(circuit="dense", count=1, device=device), silent)  # imports, kernels, a load
@@ -90,9 +90,9 @@ def _engine_alone(parameters: BatchParameters) -> None:
 async def _prove(parameters: BatchParameters, output: Path) -> None:
     import engine
     from db import open_history
-    from flows.batch import batch_config
-    from flows.closed_loop import closed_loop
-    from flows.requests import Requests
+    from flows.parameters.batch import batch_config
+    from flows.parameters.requests import Requests
+    from flows.proving.closed_loop import closed_loop
 
     config = batch_config(parameters, silent)
     limits, count = engine.policy_limits(config), parameters.count

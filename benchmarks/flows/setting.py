@@ -61,7 +61,7 @@ class Setting:
 @contextmanager
 def setting(log2_size: int | None = None) -> Iterator[Setting]:
     """log2_size: of the constraints of a circuit "dense" in the settings; None: the bundled ones alone."""
-    from flows.server import prefect_server
+    from flows.server.chosen import prefect_server
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

@@ -21,7 +21,7 @@ from cli.options import batch_options, program, real_batch_options, say
 
 if TYPE_CHECKING:
     from db import History
-    from flows.batch import BatchParameters
+    from flows.parameters.batch import BatchParameters
 
 
 @click.command(short_help="Prove a batch, as a Prefect flow or by a daemon.")
@@ -51,7 +51,7 @@ def _by_daemon(parameters: BatchParameters, where: Where, options: dict[str, Any
     from bench.asked import asked
     from bench.driving import drive
     from bench.works import one_after_another
-    from flows.inputs import input_files
+    from flows.parameters.inputs import input_files
 
     _refuse_of_processes(parameters)
     public = public_of(options)
@@ -145,8 +145,8 @@ def _print_table(history: History, run_id: str) -> bool:
 def _how_to_see(flow_run_url: str | None) -> str:
     """Where the run is in Prefect's UI: a local server has ended, unless `cuzk ui` made it stay."""
     from config import home
-    from flows.server import named_server
-    from flows.staying_server import staying_server
+    from flows.server.chosen import named_server
+    from flows.server.staying import staying_server
 
     if named_server() or staying_server(home()):
         return flow_run_url or "see the Prefect server's UI"

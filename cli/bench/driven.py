@@ -25,7 +25,7 @@ MOST_ERRORS = 5
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
     """Run it; a first signal cancels it and all it has submitted, a second one ends the process."""
-    from flows.signals import cancelled_by_signals
+    from flows.ends.signals import cancelled_by_signals
 
     async def cancellable() -> T:
         with cancelled_by_signals():

@@ -90,7 +90,7 @@ def partitions(
     from bench.errors import BenchError
     from bench.partitions import fitting
     from config import load_config
-    from flows.batch import with_budget
+    from flows.parameters.batch import with_budget
     from plots import PageTable
 
     config = with_budget(load_config(config_path), budget)
@@ -118,7 +118,7 @@ async def _sweep(
 ) -> list[SweepPoint]:
     from bench.partitions import reserved_bytes, sweep
     from db import open_history
-    from flows.signals import cancelled_by_signals
+    from flows.ends.signals import cancelled_by_signals
     from plots import Bar
 
     opened = open_history(config.history_url(), spool=config.history_spool(), hide=config.history.hash)

@@ -13,7 +13,7 @@ from cli.sim.options import json_and_csv, path_or_none, question_options, varied
 from groth16.output import check_outputs
 
 if TYPE_CHECKING:
-    from flows.questions import QuestionParameters
+    from flows.study.questions import QuestionParameters
     from sim.summary import Summary
 
 COMPARE_OPTIONS = (
@@ -43,7 +43,7 @@ def compare(
     """
     check_outputs(path_or_none(csv_file), [])
     say(f"preparing to simulate {parameters.title}")
-    from flows.studies import study
+    from flows.study.studies import study
 
     changes = [varied(text, "--with") for text in others]
     with study(parameters, say, recorded=0) as asked:

@@ -83,7 +83,7 @@ def question_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def gather(**options: Any) -> None:
-        from flows.questions import QuestionParameters
+        from flows.study.questions import QuestionParameters
 
         own = {name: options.pop(name) for name in options.keys() - QuestionParameters.model_fields.keys()}
         _check_one_kind(options)

@@ -11,7 +11,7 @@ from cli.options import json_option, say, with_options
 from cli.sim.options import late_option, question_options
 
 if TYPE_CHECKING:
-    from flows.questions import QuestionParameters
+    from flows.study.questions import QuestionParameters
     from sim.plan import Plan
 
 PLAN_OPTIONS = (
@@ -46,7 +46,7 @@ def plan(
     the machine would gain: proofs an hour of a closed loop, less latency of an open one.
     """
     say(f"preparing to simulate {parameters.title}")
-    from flows.studies import study
+    from flows.study.studies import study
 
     with study(parameters, say, recorded=0) as asked:
         found = asked.plan(find, goals, late, step)

@@ -14,8 +14,8 @@ from groth16.output import check_outputs, replacing
 
 if TYPE_CHECKING:
     from db import History
-    from flows.questions import QuestionParameters
-    from flows.studies import Study
+    from flows.study.questions import QuestionParameters
+    from flows.study.studies import Study
     from sim.summary import Summary
 
 PICTURES = ("memory.png", "gantt.png")
@@ -56,7 +56,7 @@ def run(
     """
     check_outputs([*path_or_none(csv_file), *path_or_none(html), *path_or_none(trace)], [])
     say(f"preparing to simulate {parameters.title}")
-    from flows.studies import study
+    from flows.study.studies import study
 
     with study(parameters, say) as asked:
         summary = asked.run()

@@ -13,8 +13,8 @@ from cli.sim.options import json_and_csv, late_option, path_or_none, question_op
 from groth16.output import check_outputs, replacing
 
 if TYPE_CHECKING:
-    from flows.questions import QuestionParameters
-    from flows.studies import Study, Swept
+    from flows.study.questions import QuestionParameters
+    from flows.study.studies import Study, Swept
 
 SWEEP_OPTIONS = (
     click.option(
@@ -54,7 +54,7 @@ def sweep(
     """
     check_outputs([*path_or_none(csv_file), *path_or_none(png), *path_or_none(write_config)], [])
     say(f"preparing to simulate {parameters.title}")
-    from flows.studies import study
+    from flows.study.studies import study
 
     with study(parameters, say, recorded=0) as asked:
         swept = asked.sweep(vary, late)
@@ -67,7 +67,7 @@ def sweep(
 
             write_csv(swept.points, csv_file)
         if png is not None:
-            from flows.study_pictures import pareto_png
+            from flows.study.pictures import pareto_png
 
             _write(png, pareto_png(parameters.title, swept))
         if write_config is not None:
@@ -88,7 +88,7 @@ def _values(swept: Swept) -> dict[str, object]:
 def _print(swept: Swept) -> None:
     from cli.sim.tables import points_table
     from cli.table import print_parts
-    from flows.studies import MARKS
+    from flows.study.studies import MARKS
 
     marks = [swept.mark(each) for each in swept.points]
     lines = [f"{mark}  {meaning}" for mark, meaning in MARKS.items() if any(mark in each for each in marks)]

@@ -18,8 +18,8 @@ import pytest
 import yaml
 
 from cli.main import cli
-from flows.local_server import TUNING
-from flows.worker import ENDED_WITHIN_S
+from flows.deployments.worker import ENDED_WITHIN_S
+from flows.server.local import TUNING
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy"

@@ -34,7 +34,7 @@ except KeyboardInterrupt:
 STUCK_BESIDE_A_LOOP = """
 import asyncio, os, sys
 from engine import forced_end
-from flows.signals import cancelled_by_signals
+from flows.ends.signals import cancelled_by_signals
 
 forced_end.END_WITHIN_S = float(sys.argv[2])
 os.mkfifo(sys.argv[1])

@@ -11,7 +11,7 @@ import pytest
 from config import LoggingConfig, TimeoutsConfig
 from engine import CircuitSpec, Engine, ProofRequest, stages
 from engine.watchdog import Watchdog
-from flows.logs import run_log
+from flows.display.logs import run_log
 from tests.engine.support import CONFIG, limits_for, run, until
 
 

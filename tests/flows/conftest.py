@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import local_server
+from flows.server import local as local_server
 
 SMALL_SERVER = Path(__file__).with_name("small_server.py")
 

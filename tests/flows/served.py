@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-from flows.local_server import free_port
+from flows.server.local import free_port
 from tests.flows.support import answer_to, ask, eventually
 
 CUZK = Path(sys.executable).with_name("cuzk")

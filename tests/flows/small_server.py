@@ -1,4 +1,4 @@
-"""Takes the place of flows/local_process.py: answers /api/health, and ends as that does when it is unused."""
+"""In place of flows/server/process.py: answers /api/health, and ends as that does when it is unused."""
 
 import importlib.util
 import os

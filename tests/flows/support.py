@@ -17,7 +17,7 @@ PATIENCE_S = 240.0
 
 RUN = """
 import json, sys
-from flows.batch import BatchParameters
+from flows.parameters.batch import BatchParameters
 from flows.launch import run_batch
 from flows.summary import BatchFailed
 try:

@@ -23,8 +23,8 @@ from pydantic import ValidationError
 
 from db import list_runs, open_history
 from flows.capacity_study import StudyParameters, capacity_study
-from flows.recorded import send_what_is_pending
-from flows.server import API_URL, prefect_server
+from flows.server.chosen import API_URL, prefect_server
+from flows.server.recorded import send_what_is_pending
 
 ZEN4 = "zen4-96-core-rtx5070ti-755gib"
 BATCH: dict[str, Any] = {"circuit": "porep-32g", "count": 3, "machine": ZEN4, "seeds": 2}

@@ -8,9 +8,9 @@ import engine
 from config import Config, MemoryConfig
 from engine import CircuitSpec, EngineError, Rejected
 from flows import launch
-from flows.batch import BatchParameters
 from flows.errors import FlowError, ServerError
 from flows.launch import refuse_what_never_fits, run_batch
+from flows.parameters.batch import BatchParameters
 from groth16.errors import InputError
 from policy import Circuit, Entry, Limits
 from tests.groth16.samples import sample

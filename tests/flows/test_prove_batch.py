@@ -27,13 +27,13 @@ from db import Partition, Proof, Run, list_runs, open_history, show_run
 from db import ask as ask_sql
 from engine.ledger import Ledger
 from examples import CIRCUITS
-from flows import closing
-from flows.batch import BatchParameters
+from flows.ends import closing
+from flows.ends.left_open import close_left_open
 from flows.launch import run_batch
-from flows.left_open import close_left_open
-from flows.local_server import LocalServer, running_server
+from flows.parameters.batch import BatchParameters
 from flows.prove_batch import prove_batch
-from flows.server import API_URL, Server, prefect_server
+from flows.server.chosen import API_URL, Server, prefect_server
+from flows.server.local import LocalServer, running_server
 from flows.summary import BatchFailed
 from tests.flows.support import ask, eventually, read_until, silent, start_batch, task_runs
 

@@ -1,0 +1,1 @@
+"""Deployments, automations, and the worker that runs them on a host."""

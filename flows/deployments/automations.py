@@ -1,0 +1,99 @@
+"""What the server does by itself: it closes runs whose process has died, and tells of runs that failed."""
+
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from prefect.blocks.notifications import CustomWebhookNotificationBlock
+from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.objects import StateType
+from prefect.events.actions import ActionTypes, ChangeFlowRunState, SendNotification
+from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
+from prefect.events.schemas.events import ResourceSpecification
+from prefect.types import SecretDict
+
+from flows.deployments.file import TAG
+
+DEAD_AFTER = timedelta(seconds=90)
+"""Three heartbeats, so that a server that is started anew, or a machine that swaps, kills no run."""
+
+OURS = ResourceSpecification({"prefect.resource.role": "tag", "prefect.resource.id": f"prefect.tag.{TAG}"})
+RUNS = ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"})
+HEARTBEAT = "prefect.flow-run.heartbeat"
+ENDS = {f"prefect.flow-run.{end}" for end in ("Completed", "Failed", "Cancelled", "Crashed")}
+FAILURES = {f"prefect.flow-run.{end}" for end in ("Failed", "Crashed", "TimedOut")}
+WEBHOOK = "cuzk-alerts"
+
+
+def dead_runs_crash() -> AutomationCore:
+    """A run that has sent heartbeats and sends none any more, nor has ended, is marked as crashed."""
+    return AutomationCore(
+        name="cuzk: runs that died",
+        description="Marks a run as crashed whose process died without a word.",
+        trigger=EventTrigger(
+            match=RUNS,
+            match_related=OURS,
+            for_each={"prefect.resource.id"},
+            after={HEARTBEAT},
+            expect={HEARTBEAT, *ENDS},
+            posture=Posture.Proactive,
+            threshold=1,
+            within=DEAD_AFTER,
+        ),
+        actions=[
+            ChangeFlowRunState(
+                name=None,
+                force=False,
+                state=StateType.CRASHED,
+                message="no sign of life: its process or machine died",
+            )
+        ],
+    )
+
+
+async def failures_are_told(client: PrefectClient, url: str) -> AutomationCore:
+    """Each run that fails or crashes is told to the address; saves the block that knows it."""
+    block = _webhook(url)
+    block_id = await block.save(WEBHOOK, overwrite=True, client=client)
+    tell: ActionTypes = SendNotification(
+        block_document_id=block_id,
+        subject="{{ flow_run.name }}: {{ flow_run.state.name }}",
+        body="{{ flow_run.state.message }}\n{{ flow_run|ui_url }}",
+    )
+    return AutomationCore(
+        name="cuzk: alert on failure",
+        description="Tells of each run that failed or crashed.",
+        trigger=EventTrigger(
+            match=RUNS,
+            match_related=OURS,
+            for_each={"prefect.resource.id"},
+            expect=FAILURES,
+            posture=Posture.Reactive,
+            threshold=1,
+            within=timedelta(0),
+        ),
+        actions=[tell],
+    )
+
+
+async def apply_automation(client: PrefectClient, wanted: AutomationCore) -> str:
+    """Make the server have this automation once; "made" or "there"."""
+    found = await client.read_automations_by_name(wanted.name)
+    if not found:
+        await client.create_automation(wanted)
+        return "made"
+    wanted.enabled = found[0].enabled  # who switched it off in the UI meant it
+    await client.update_automation(found[0].id, wanted)
+    return "there"
+
+
+def _webhook(url: str) -> CustomWebhookNotificationBlock:
+    """It keeps the address secret: whoever has it can write to the channel."""
+    field = "content" if (urlsplit(url).hostname or "").endswith("discord.com") else "text"
+    return CustomWebhookNotificationBlock(
+        name="cuzk",
+        headers=None,
+        cookies=None,
+        url="{{address}}",
+        json_data={field: "{{subject}}\n{{body}}"},
+        secrets=SecretDict({"address": url}),
+    )

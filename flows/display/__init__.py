@@ -1,0 +1,1 @@
+"""What a batch shows in Prefect: tasks, artifacts, words and log lines."""

@@ -1,0 +1,1 @@
+"""How flows end, and what is closed of those that died."""

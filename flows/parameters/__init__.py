@@ -1,0 +1,1 @@
+"""What a batch is given, and what that asks of the engine."""

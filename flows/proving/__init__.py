@@ -1,0 +1,1 @@
+"""A batch in an engine: this process's own, or a daemon's."""

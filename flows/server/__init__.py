@@ -1,0 +1,1 @@
+"""The Prefect server: the one that is named, or a local one and its process."""

@@ -1,0 +1,1 @@
+"""Capacity studies: questions to the simulator, and their answers as tables and pictures."""

@@ -1,0 +1,227 @@
+"""Deployments on a real server: made once, kept as they were edited, run on a host by a real worker."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from flows.deployments.file import BUNDLED
+from flows.ends.ended_runs import close_tasks
+from flows.server.chosen import trouble
+from flows.server.local import running_server
+from tests.flows.served import Host, host, serving
+from tests.flows.support import ROOT, eventually, task_runs
+
+NIGHTLY, PRUNE = "prove_batch/nightly-batch", "history_prune/history-prune"
+STUDY, SHARE = "capacity_study/capacity-study", "prove_partitions/share"
+COUNT = 40  # of which the server gives all tasks at once
+SMALL = {"circuit": "multiplier", "budget": "1GiB"}
+FINAL = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
+
+
+@pytest.fixture(scope="module")
+def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """A host with the bundled deployments, and an alert on failure."""
+    with host(tmp_path_factory.mktemp("host")) as made:
+        done = made.cuzk("deploy", "--notify", made.hook_url)
+        assert done.returncode == 0, done.stderr
+        assert "automation cuzk: alert on failure: made" in done.stdout
+        entries = yaml.safe_load(BUNDLED.read_text())
+        entries["deployments"] = [{**entries["deployments"][0], "name": "second-batch", "schedules": []}]
+        (made.home / "second.yaml").write_text(yaml.safe_dump(entries))
+        second = made.cuzk("deploy", "--file", str(made.home / "second.yaml"))
+        assert second.returncode == 0, second.stderr
+        yield made
+
+
+@pytest.fixture(scope="module")
+def worker(on: Host) -> Iterator["subprocess.Popen[str]"]:
+    """`cuzk serve` on that host."""
+    with serving(on) as process:
+        yield process
+    assert process.returncode == 0
+    assert not [each for each in psutil.process_iter() if _is_run_of(each, process.pid)]
+
+
+def _is_run_of(process: psutil.Process, worker_pid: int) -> bool:
+    """And not a server that the worker has started again, which stays."""
+    try:
+        found = process.environ()
+    except psutil.Error:
+        return False
+    return "PREFECT__FLOW_RUN_ID" in found and found["PREFECT__WORKER_NAME"].endswith(f"-{worker_pid}")
+
+
+def test_each_has_its_schedule_its_limit_and_a_form(on: Host) -> None:
+    nightly, prune = on.deployment(NIGHTLY), on.deployment(PRUNE)
+    assert [(each["schedule"]["cron"], each["active"]) for each in nightly["schedules"]] == [
+        ("0 2 * * *", True)
+    ]
+    assert [each["active"] for each in prune["schedules"]] == [False]
+    for each in (nightly, prune, on.deployment(STUDY)):
+        assert each["global_concurrency_limit"]["limit"] == 1
+        assert each["concurrency_options"]["collision_strategy"] == "ENQUEUE"
+        assert each["work_pool_name"] == "cuzk"
+        assert each["enforce_parameter_schema"]
+        assert ":" not in each["entrypoint"], "an edit of the file would not reach the runs"
+    form = nightly["parameter_openapi_schema"]["definitions"]["BatchParameters"]["properties"]
+    assert form["concurrency"]["title"] == "At a time"
+
+
+def test_deployed_again_what_was_edited_in_the_ui_stays_until_the_file_changes(
+    on: Host, tmp_path: Path
+) -> None:
+    nightly = on.deployment(NIGHTLY)
+    (schedule,) = nightly["schedules"]
+    at_three = {"cron": "0 3 * * *", "timezone": "UTC", "day_or": True}
+    on.change(f"deployments/{nightly['id']}/schedules/{schedule['id']}", schedule=at_three)
+    on.change(f"deployments/{nightly['id']}", parameters={"parameters": {"circuit": "merkle", "count": 7}})
+    again = on.cuzk("deploy").stdout.splitlines()
+    assert again[:-1] == [
+        "work pool cuzk: there",
+        f"deployment {NIGHTLY}: there",
+        f"deployment {STUDY}: there",
+        f"deployment {PRUNE}: there",
+        f"deployment {SHARE}: there",
+        "automation cuzk: runs that died: there",
+    ]
+    edited = on.deployment(NIGHTLY)
+    assert edited["schedules"][0]["schedule"]["cron"] == "0 3 * * *"
+    assert edited["parameters"]["parameters"]["count"] == 7
+
+    entries = yaml.safe_load(BUNDLED.read_text())
+    entries["deployments"][0]["schedules"][0]["cron"] = "30 1 * * *"
+    (tmp_path / "prefect.yaml").write_text(yaml.safe_dump(entries))
+    changed = on.cuzk("deploy", "--file", str(tmp_path / "prefect.yaml"))
+    assert f"deployment {NIGHTLY}: made anew, since prefect.yaml has changed" in changed.stdout
+    nightly = on.deployment(NIGHTLY)
+    assert [each["schedule"]["cron"] for each in nightly["schedules"]] == ["30 1 * * *"]
+
+
+def test_a_run_of_each_works_also_where_the_server_is_started_again_and_one_that_fails_is_told(
+    on: Host,
+    worker: "subprocess.Popen[str]",  # noqa: ARG001 it runs them
+) -> None:
+    failing = on.start(NIGHTLY, circuit="merkle", config="nowhere.toml")
+    pruned, studied = on.start(PRUNE, keep_days=30), on.start(STUDY, circuit="merkle", count=5)
+    assert eventually(lambda: {on.state(run) for run in (pruned, studied, failing)} <= FINAL)
+    assert [on.state(run) for run in (pruned, studied, failing)] == ["COMPLETED", "COMPLETED", "FAILED"]
+    assert eventually(lambda: len(on.told) > 0)
+    assert [text for text in on.told if "nowhere.toml" in text] == on.told
+    assert failing in on.told[0]  # where to look
+
+    proved = on.start(NIGHTLY, **SMALL, count=COUNT, tasks="each", output="relative")
+    assert eventually(lambda: len(list((on.home / "relative").glob("*/proof.json"))) > 2)
+    server = running_server(on.home / "prefect")
+    assert server is not None
+    os.killpg(server.pid, signal.SIGKILL)
+    made = len(list((on.home / "relative").glob("*/proof.json")))
+    assert made < COUNT, "it is in the midst of the batch"
+    assert eventually(lambda: trouble(on.api_url) is None)
+    assert eventually(lambda: on.state(proved) in FINAL)
+    assert on.state(proved) == "COMPLETED"
+    assert len(list((on.home / "relative").glob("*/proof.json"))) == COUNT, "it ran in the worker's folder"
+    expected = {
+        f"{stage} multiplier #{number + 1}"
+        for stage in ("admit", "synthesize", "prove", "verify")
+        for number in range(COUNT)
+    }
+    assert eventually(lambda: {task["name"] for task in task_runs(on.api_url, proved)} >= expected)
+    assert eventually(lambda: {task["state_type"] for task in task_runs(on.api_url, proved)} == {"COMPLETED"})
+
+
+def test_a_user_of_the_ui_starts_a_batch_sees_it_and_cancels_another(
+    on: Host,
+    worker: "subprocess.Popen[str]",  # noqa: ARG001 it runs them
+) -> None:
+    """In Chromium; the pictures stay in build/screenshots."""
+    shots = ROOT / "build" / "screenshots"
+    shots.mkdir(parents=True, exist_ok=True)
+    script = [
+        str(Path(__file__).with_name("ui.mjs")),
+        on.api_url.removesuffix("/api"),
+        "nightly-batch",
+        str(shots),
+    ]
+    done = subprocess.run(["node", *script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    for help_text in ("How many proofs to make", "Which proofs go first"):
+        assert help_text in seen["form"]
+    for task in ("admit merkle #1", "synthesize merkle #2", "prove merkle #3", "verify merkle #3"):
+        assert task in seen["tasks"]
+    assert "3 of 3 proved" in seen["artifacts"]
+    assert on.state(seen["cancelled"]) == "CANCELLED"
+    for name in ("form", "dag", "artifacts", "cancelled"):
+        assert (shots / f"{name}.png").stat().st_size > 10_000
+
+
+@pytest.fixture(scope="module")
+def overlapping(on: Host, worker: "subprocess.Popen[str]") -> list[str]:  # noqa: ARG001 it runs them
+    """Two runs of two deployments under way, with a budget that both of them would fill alone."""
+    names = (NIGHTLY, "prove_batch/second-batch")
+    return [on.start(name, circuit="merkle", count=3000, concurrency=8, budget="96MiB") for name in names]
+
+
+def test_batches_that_overlap_share_the_budget_of_the_host(on: Host, overlapping: list[str]) -> None:
+    (together, most) = (0, 0)
+
+    def overlap() -> bool:
+        nonlocal together, most
+        for path in on.home.glob("memory-*.json"):
+            book = json.loads(path.read_text())
+            shares = [account["share_bytes"] for account in book["accounts"].values()]
+            assert not any(shares) or sum(shares) <= book["total_bytes"] == 96 * 2**20
+            together, most = max(together, sum(share > 0 for share in shares)), max(most, sum(shares))
+        return together == 2 and most > 48 * 2**20
+
+    assert eventually(overlap)
+    assert [on.state(run) for run in overlapping] == ["RUNNING", "RUNNING"]
+
+
+def test_a_killed_run_is_closed_with_its_tasks_and_the_next_has_its_turn(
+    on: Host, worker: "subprocess.Popen[str]", overlapping: list[str]
+) -> None:
+    killed, other = overlapping
+    assert eventually(lambda: len(task_runs(on.api_url, killed)) > 1)
+    queued = on.start(NIGHTLY, **SMALL, count=1)
+    assert eventually(lambda: on.run(queued)["state_name"] == "AwaitingConcurrencySlot")
+    (process,) = [each for each in psutil.Process(worker.pid).children() if _runs(each, killed)]
+    process.send_signal(signal.SIGKILL)
+    assert eventually(lambda: on.state(killed) == "CRASHED")
+    asyncio.run(close_now(on))
+    assert {task["state_type"] for task in task_runs(on.api_url, killed)} <= FINAL
+    assert eventually(lambda: on.state(queued) in FINAL)
+    assert on.state(queued) == "COMPLETED"
+    assert on.state(other) == "RUNNING"
+
+
+def _runs(process: psutil.Process, run_id: str) -> bool:
+    return bool(process.environ().get("PREFECT__FLOW_RUN_ID") == run_id)
+
+
+async def close_now(on: Host) -> None:
+    """What the worker does after a while."""
+    with temporary_settings({PREFECT_API_URL: on.api_url}):
+        async with get_client() as client:
+            await close_tasks(client, ended_for=timedelta(0))
+
+
+def test_whoever_serves_is_told_to_end_and_its_run_ends_first(
+    on: Host, worker: "subprocess.Popen[str]", overlapping: list[str]
+) -> None:
+    _, run = overlapping
+    assert eventually(lambda: len(task_runs(on.api_url, run)) > 1)
+    worker.terminate()
+    assert worker.wait(timeout=120) == 0
+    assert on.state(run) in ("CANCELLED", "CRASHED")  # it is given seconds to say itself that it is cancelled

@@ -1,0 +1,113 @@
+"""SIGINT and SIGTERM inside and outside of the block."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flows.ends.signals import STOPPING, cancelled_by_signals
+
+ROOT = Path(__file__).parents[3]
+ENDS_SLOWLY = """
+import asyncio, time
+from flows.ends.signals import cancelled_by_signals
+
+async def steps():
+    with cancelled_by_signals():
+        try:
+            print("working", flush=True)
+            await asyncio.sleep(600)
+        finally:
+            print("ending", flush=True)
+            await asyncio.sleep(600)
+
+asyncio.run(steps())
+"""
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """As they were: after a first signal the process is meant to end."""
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_sigterm_cancels_the_task_and_the_loop_goes_on() -> None:
+    async def steps() -> str:
+        try:
+            with cancelled_by_signals():
+                os.kill(os.getpid(), signal.SIGTERM)
+                await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)  # there is time to free what is held
+            return "cancelled"
+        return "slept"
+
+    assert asyncio.run(steps()) == "cancelled"
+
+
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_the_process_at_once(first: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDS_SLOWLY],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "working\n"
+    process.send_signal(first)
+    assert process.stdout.readline() == "ending\n"
+    process.send_signal(signal.SIGTERM)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint.startswith("cuzk: interrupted; ")
+
+
+def test_the_handler_that_was_there_is_there_again() -> None:
+    received: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _frame: received.append(number))
+
+    async def steps() -> None:
+        with cancelled_by_signals():
+            await asyncio.sleep(0)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    try:
+        asyncio.run(steps())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert received == [signal.SIGTERM]
+
+
+def test_a_flow_in_another_thread_runs_without_it() -> None:
+    errors: list[BaseException] = []
+
+    async def steps() -> None:
+        with cancelled_by_signals():
+            await asyncio.sleep(0)
+
+    def run() -> None:
+        try:
+            asyncio.run(steps())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert not errors
+
+
+def test_outside_of_an_event_loop_there_is_nothing_to_cancel() -> None:
+    with pytest.raises(RuntimeError), cancelled_by_signals():
+        pass
