@@ -102,7 +102,7 @@ def test_a_plan_shows_what_one_step_more_would_gain(home: Path) -> None:
     found = artifacts(f"plan porep-32g ×3 on {ZEN4}")
     steps = [row["step"].partition("=")[0] for row in json.loads(found["steps"])]
     assert sorted(steps) == sorted(
-        ["machine.gpus", "machine.memory", "machine.hosts", "machine.synthesis_slots", "machine.disks"]
+        f"machine.{each}" for each in ("cores", "disks", "gpus", "hosts", "memory", "synthesis_slots")
     )
 
 
