@@ -37,14 +37,19 @@ def files(folder: Path) -> list[str]:
 
 def test_a_key_is_made_once_and_then_kept(tmp_path: Path) -> None:
     spec, told = spec_in(tmp_path / "new" / "folder"), list[str]()
-    prepare(spec, told.append)
+
+    def tell(line: str) -> None:
+        if "compiling" not in line:  # which depends on what ran before
+            told.append(line)
+
+    prepare(spec, tell)
     assert [line.split(",")[0].split(" in ")[0] for line in told] == [
         "making a development key for multiplier",
         "development key",
     ]
     assert read_header(spec.zkey).n_public == 1
     before = spec.zkey.stat().st_mtime_ns
-    prepare(spec, told.append)
+    prepare(spec, tell)
     assert len(told) == 2
     assert spec.zkey.stat().st_mtime_ns == before
     assert files(spec.zkey.parent) == [spec.zkey.name]
