@@ -110,9 +110,11 @@ class Client(Calls):
     async def submit(self, circuit: str, **options: Any) -> str:
         """A job's id, once the daemon has it for good; for the options see `daemon.asking.request`.
 
+        With a request_id it is waited for, and asked again, for as long as a job would be.
         Raises QueueFull where it takes no more now, and Refused for what it will never take.
         """
-        answer = await self.call(self.own.SubmitCircuit, request(circuit, **options), once=True)
+        ask = request(circuit, **options)
+        answer = await self.call(self.own.SubmitCircuit, ask, retry_for_s=self.reconnect_for_s, once=True)
         return str(answer.job_id)
 
     async def result(self, job_id: str, timeout_s: float | None = None) -> pb.JobResult:
@@ -189,7 +191,7 @@ class Client(Calls):
 
     async def submit_public(self, ask: proving_pb2.SubmitProofRequest) -> proving_pb2.SubmitProofResponse:
         """A kind of proof of the public protocol; with a request_id it may be asked again."""
-        return await self.call(self.public.SubmitProof, ask, once=True)
+        return await self.call(self.public.SubmitProof, ask, retry_for_s=self.reconnect_for_s, once=True)
 
     async def await_public(self, job_id: str) -> proving_pb2.AwaitProofResponse:
         """How a job of whatever daemon ended."""
