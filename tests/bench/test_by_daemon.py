@@ -8,18 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from importlib import import_module
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-import click
 import psutil
 import pytest
 
 import examples
 from cli.bench.public import cuzk_bench
-from cli.main import REFUSALS
+from tests.bench.called import Call, caller
 from tests.daemon.conftest import Daemon
 
 CUZK = Path(sys.executable).with_name("cuzk")
@@ -27,28 +25,26 @@ PUBLIC = "import sys; from cli.main import bench_main; sys.argv[0] = 'cuzk-bench
 INPUT = examples.CIRCUITS["multiplier"].inputs
 OTHERS_INPUT = examples.CIRCUITS["merkle"].inputs
 C1 = '{"SectorNum": 1, "Phase1Out": "abc"}'
-Done = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
-def bench(daemon: Daemon) -> Callable[..., Done]:
+def bench(daemon: Daemon, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
     """`cuzk bench`, in the daemon's home."""
-
-    def run(*arguments: object, **options: Any) -> Done:
-        return called([CUZK, "bench", *map(str, arguments)], daemon, **options)
-
-    return run
+    call = caller(monkeypatch, capsys, daemon.home, daemon.home / "cuzk.toml")
+    return partial(call, "bench")
 
 
 @pytest.fixture
-def public(daemon: Daemon) -> Callable[..., Done]:
-    """`cuzk-bench`, as it is installed."""
-    return lambda *arguments: called([sys.executable, "-c", PUBLIC, *map(str, arguments)], daemon)
+def public(daemon: Daemon, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """`cuzk-bench`."""
+    call = caller(monkeypatch, capsys, daemon.home, daemon.home / "cuzk.toml")
+    return partial(call, "--addr", daemon.address, program=cuzk_bench)
 
 
-def called(command: list[Any], of: Daemon, **options: Any) -> Done:
+def started(command: list[Any], of: Daemon) -> subprocess.CompletedProcess[str]:
+    """As a process of its own, as users start it."""
     return subprocess.run(
-        command, env=environment(of), capture_output=True, text=True, timeout=120, check=False, **options
+        list(map(str, command)), env=environment(of), capture_output=True, text=True, timeout=120, check=False
     )
 
 
@@ -56,22 +52,27 @@ def environment(of: Daemon) -> dict[str, str]:
     return {**os.environ, "CUZK_HOME": str(of.home), "CUZK_CONFIG": str(of.home / "cuzk.toml")}
 
 
-def folder_of(done: Done) -> Path:
+class Printed(Protocol):
+    @property
+    def stdout(self) -> str: ...
+
+
+def folder_of(done: Printed) -> Path:
     """The run's folder, which its last line names."""
     (line,) = [each for each in done.stdout.splitlines() if each.startswith("run ")]
     return Path(line.split(maxsplit=1)[1])
 
 
-def results(done: Done) -> dict[str, Any]:
+def results(done: Printed) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((folder_of(done) / "results.json").read_text())
     return found
 
 
-def test_a_batch_is_checked_told_measured_and_recorded(
-    bench: Callable[..., Done],
-    daemon: Daemon,
-) -> None:
-    done = bench("batch", "--addr", daemon.address, "-t", "multiplier", "-c", 4, "-j", 2)
+def test_a_batch_is_checked_told_measured_and_recorded(daemon: Daemon) -> None:
+    done = started(
+        [CUZK, "bench", "batch", "--addr", daemon.address, *["-t", "multiplier", "-c", "4", "-j", "2"]],
+        daemon,
+    )
     assert done.returncode == 0, done.stderr
     told = done.stderr
     assert told.startswith(f"daemon   {daemon.address}: cuzk ")
@@ -97,12 +98,12 @@ def test_a_batch_is_checked_told_measured_and_recorded(
     page = (folder / "report.html").read_text()
     assert "Stages by resource" in page
     assert 'src="http' not in page
-    shown = called([CUZK, "history", "show", folder.name], daemon)
+    shown = started([CUZK, "history", "show", folder.name], daemon)
     assert "multiplier ×4, bench run" in shown.stdout
 
 
 def test_a_run_is_compared_with_an_earlier_one(
-    bench: Callable[..., Done],
+    bench: Call,
     daemon: Daemon,
 ) -> None:
     three = ("batch", "--addr", daemon.address, "-t", "multiplier", "-c", 3)
@@ -115,21 +116,21 @@ def test_a_run_is_compared_with_an_earlier_one(
     assert "Against run" in (folder_of(again) / "report.html").read_text()
 
 
-def test_the_public_flags_run_what_is_configured(public: Callable[..., Done], daemon: Daemon) -> None:
+def test_the_public_flags_run_what_is_configured(daemon: Daemon) -> None:
     flags = ("--type", "porep", "--c1", INPUT, "--count", 3, "--concurrency", 3, "--miner-id", 9)
-    done = public("--addr", daemon.address, "batch", *flags)
+    command = [sys.executable, "-c", PUBLIC, "--addr", daemon.address, "batch", *flags]
+    done = started(command, daemon)
     assert done.returncode == 0, done.stderr
     assert "3 of 3 proofs" in done.stdout
 
 
 def test_a_filecoin_input_is_refused_in_one_line_that_says_what_is_missing(
-    public: Callable[..., Done],
-    daemon: Daemon,
+    public: Call,
     tmp_path: Path,
 ) -> None:
     (tmp_path / "c1.json").write_text(C1)
     flags = ("--type", "porep", "--c1", tmp_path / "c1.json", "--count", 3, "--concurrency", 3)
-    done = public("--addr", daemon.address, "batch", *flags)
+    done = public("batch", *flags)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "whose circuit this program cannot synthesize" in done.stderr
@@ -156,47 +157,32 @@ def test_a_filecoin_input_is_refused_in_one_line_that_says_what_is_missing(
     ],
 )
 def test_what_cannot_be_done_is_one_line(
-    daemon: Daemon, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...], why: str
+    daemon: Daemon, public: Call, arguments: tuple[object, ...], why: str
 ) -> None:
-    monkeypatch.setenv("CUZK_HOME", str(daemon.home))
-    monkeypatch.setenv("CUZK_CONFIG", str(daemon.home / "cuzk.toml"))
     before = set(daemon.home.glob("bench/*"))
-    command = ["-a", daemon.address, *map(str, arguments)]
-    with pytest.raises((click.ClickException, *map(_refusal, REFUSALS.items()))) as refused:
-        cuzk_bench.main(command, "cuzk-bench", standalone_mode=False)
-    error = refused.value
-    line = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    assert why in line
-    assert "\n" not in line.strip()
+    done = public(*arguments)
+    assert done.returncode == 2
+    assert why in done.stderr.splitlines()[-1]
     assert set(daemon.home.glob("bench/*")) == before
 
 
-def _refusal(place: tuple[str, str]) -> type[Exception]:
-    module, name = place
-    found: type[Exception] = getattr(import_module(module), name)
-    return found
-
-
-def test_a_daemon_that_is_not_there_is_told_with_what_to_do(bench: Callable[..., Done]) -> None:
+def test_a_daemon_that_is_not_there_is_told_with_what_to_do(bench: Call) -> None:
     done = bench("batch", "--addr", "127.0.0.1:1", "-t", "multiplier")
     assert done.returncode == 2
     assert "start one with `cuzk daemon" in done.stderr
 
 
-def test_options_of_a_daemon_are_refused_without_one(bench: Callable[..., Done]) -> None:
+def test_options_of_a_daemon_are_refused_without_one(bench: Call) -> None:
     done = bench("batch", "-t", "multiplier", "--timeout", "5s")
     assert done.returncode == 2
     assert "--timeout is for a batch by a daemon; add --addr" in done.stderr
 
 
-def test_status_metrics_and_keys(
-    daemon: Daemon, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("CUZK_HOME", str(daemon.home))
-
+def test_status_metrics_and_keys(daemon: Daemon, public: Call) -> None:
     def said(*arguments: str) -> str:
-        cuzk_bench.main(["-a", daemon.address, *arguments], "cuzk-bench", standalone_mode=False)
-        return capsys.readouterr().out
+        done = public(*arguments)
+        assert done.returncode == 0
+        return done.stdout
 
     said("preload", "-c", "multiplier")
     assert "was in memory already" in said("preload", "-c", "multiplier")
@@ -215,7 +201,7 @@ def pid_of(daemon: Daemon) -> int:
 
 
 def test_stress_mixes_circuits_and_ends_with_what_memory_did(
-    bench: Callable[..., Done],
+    bench: Call,
     daemon: Daemon,
 ) -> None:
     mix = ("--mix", "multiplier=5/s", "--mix", "multiplier-bls12381=120/min")
@@ -229,7 +215,7 @@ def test_stress_mixes_circuits_and_ends_with_what_memory_did(
 
 
 def test_stress_leaves_out_what_comes_beyond_its_limit(
-    bench: Callable[..., Done],
+    bench: Call,
     daemon: Daemon,
 ) -> None:
     few = ("--mix", "multiplier=200/s", "--duration", "1s", "--most-open", "2", "--addr", daemon.address)
@@ -240,7 +226,7 @@ def test_stress_leaves_out_what_comes_beyond_its_limit(
 
 
 def test_a_silent_hang_is_asked_about_and_ends_at_the_timeout_with_a_diagnosis(
-    bench: Callable[..., Done],
+    bench: Call,
     daemon: Daemon,
 ) -> None:
     process = psutil.Process(pid_of(daemon))
@@ -272,7 +258,7 @@ def test_a_silent_hang_is_asked_about_and_ends_at_the_timeout_with_a_diagnosis(
 
 
 def test_ctrl_c_cancels_what_was_submitted(
-    bench: Callable[..., Done],
+    bench: Call,
     daemon: Daemon,
 ) -> None:
     running = subprocess.Popen(
@@ -295,7 +281,7 @@ def test_ctrl_c_cancels_what_was_submitted(
 
 
 def test_an_old_error_log_is_never_read_as_the_new_run_s(
-    bench: Callable[..., Done],
+    bench: Call,
     daemon: Daemon,
 ) -> None:
     old = bench("batch", "--addr", daemon.address, "-t", "multiplier", "-c", 1, "--inputs", OTHERS_INPUT)
@@ -308,11 +294,7 @@ def test_an_old_error_log_is_never_read_as_the_new_run_s(
     assert results(new)["run_id"] == folder_of(new).name
 
 
-def test_a_bench_whose_output_head_closes_goes_on_to_its_end(
-    bench: Callable[..., Done],
-    daemon: Daemon,
-) -> None:
-    assert bench
+def test_a_bench_whose_output_head_closes_goes_on_to_its_end(daemon: Daemon) -> None:
     command = f"{CUZK} bench batch --addr {daemon.address} -t multiplier -c 20 -j 2 2>&1 | head -n 1"
     done = subprocess.run(
         ["bash", "-c", command + "; echo ${PIPESTATUS[0]}"], env=environment(daemon), capture_output=True,
@@ -338,7 +320,7 @@ def test_spawn_starts_a_daemon_for_the_run_and_leaves_none(daemon: Daemon, tmp_p
     assert results(done)["proofs_succeeded"] == 2
 
 
-def test_spawn_beside_a_daemon_of_the_same_home_is_refused(bench: Callable[..., Done]) -> None:
+def test_spawn_beside_a_daemon_of_the_same_home_is_refused(bench: Call) -> None:
     done = bench("batch", "--spawn", "-t", "multiplier")
     assert done.returncode == 2
     assert "end that daemon, or set CUZK_HOME" in done.stderr.splitlines()[-1]

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bench.circuit import opened_circuit
 from bench.errors import BenchError
 from bench.pce import compare_ways
 from config import Config, SrsConfig
+from tests.bench.called import Call, caller
 
 CUZK = Path(sys.executable).with_name("cuzk")
 
@@ -26,10 +28,20 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def cuzk(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"CUZK_HOME": str(home)}
-    command = [CUZK, "bench", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+@pytest.fixture
+def config(tmp_path: Path, params: Path) -> Path:
+    """Settings with keys that are made once for all tests."""
+    path = tmp_path / "cuzk.toml"
+    path.write_text(f'[srs]\nparam_cache = "{params}"\n')
+    return path
+
+
+@pytest.fixture
+def bench(
+    home: Path, config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Call:
+    """`cuzk bench`, in a home of the test's own."""
+    return partial(caller(monkeypatch, capsys, home, config), "bench")
 
 
 def run_folder(home: Path) -> Path:
@@ -43,8 +55,15 @@ def results(home: Path) -> dict[str, Any]:
     return found
 
 
-def test_synth_times_each_step_and_leaves_a_folder(home: Path) -> None:
-    done = cuzk(home, "synth", "--type", "multiplier", "--iterations", "2", "--json")
+def test_synth_times_each_step_and_leaves_a_folder(home: Path, config: Path) -> None:
+    done = subprocess.run(
+        [CUZK, "bench", *["synth", "--type", "multiplier", "--iterations", "2", "--json"]],
+        env=os.environ | {"CUZK_HOME": str(home), "CUZK_CONFIG": str(config)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["seconds"]["synthesize"]["count"] == 2
@@ -69,17 +88,17 @@ def test_synth_times_each_step_and_leaves_a_folder(home: Path) -> None:
 
 
 @pytest.mark.parametrize("circuit", ["multiplier", "multiplier-bls12381"])
-def test_pce_compares_both_ways_value_by_value(home: Path, circuit: str) -> None:
-    done = cuzk(home, "pce", "--type", circuit, "-n", "1", "--save-pce", str(home / "pce"))
+def test_pce_compares_both_ways_value_by_value(bench: Call, home: Path, circuit: str) -> None:
+    done = bench("pce", "--type", circuit, "-n", "1", "--save-pce", str(home / "pce"))
     assert done.returncode == 0, done.stderr
     assert "a, b and c are the same in both" in done.stdout
     assert results(home)["result"]["equal"] is True
     assert (home / "pce").stat().st_size > 0
 
 
-def test_partitions_sweeps_what_fits_and_names_what_does_not(home: Path) -> None:
+def test_partitions_sweeps_what_fits_and_names_what_does_not(bench: Call, home: Path) -> None:
     sweep = ("--at-once", "1,2,1000,budget", "--partitions", "2", "--budget", "64MiB")
-    done = cuzk(home, "partitions", "--type", "multiplier", *sweep)
+    done = bench("partitions", "--type", "multiplier", *sweep)
     assert done.returncode == 0, done.stderr
     assert "left out: 1000 at once take" in done.stderr
     found = results(home)["result"]
@@ -91,8 +110,10 @@ def test_partitions_sweeps_what_fits_and_names_what_does_not(home: Path) -> None
 
 
 @pytest.mark.parametrize("command", ["synth", "pce", "partitions"])
-def test_proof_type_in_place_of_type_is_refused_with_the_right_name(home: Path, command: str) -> None:
-    done = cuzk(home, command, "--proof-type", "multiplier")
+def test_proof_type_in_place_of_type_is_refused_with_the_right_name(
+    bench: Call, home: Path, command: str
+) -> None:
+    done = bench(command, "--proof-type", "multiplier")
     assert done.returncode == 2
     assert done.stderr == "cuzk: No such option '--proof-type'. Did you mean '--type'?\n"
     assert not home.exists()
@@ -108,23 +129,23 @@ def test_proof_type_in_place_of_type_is_refused_with_the_right_name(home: Path, 
         (("partitions", "-t", "multiplier", "--at-once", "9", "--budget", "5MiB"), "none of the numbers"),
     ],
 )
-def test_bad_input_is_one_line(home: Path, arguments: tuple[str, ...], why: str) -> None:
-    done = cuzk(home, *arguments)
+def test_bad_input_is_one_line(bench: Call, home: Path, arguments: tuple[str, ...], why: str) -> None:
+    done = bench(*arguments)
     assert done.returncode == 2
     assert why in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert not (home / "bench").exists()
 
 
-def test_pce_without_the_circuit_s_file_says_what_is_missing(tmp_path: Path) -> None:
-    opened = opened_circuit("multiplier", Config(srs=SrsConfig(param_cache=tmp_path)), None, print)
+def test_pce_without_the_circuit_s_file_says_what_is_missing(params: Path) -> None:
+    opened = opened_circuit("multiplier", Config(srs=SrsConfig(param_cache=params)), None, print)
     without = replace(opened, spec=replace(opened.spec, r1cs=None))
     with pytest.raises(BenchError, match=r"set circuits\.multiplier\.r1cs"):
         compare_ways(without, 1, 1, print)
 
 
-def test_pce_of_a_file_of_another_circuit_is_told(tmp_path: Path) -> None:
-    opened = opened_circuit("multiplier", Config(srs=SrsConfig(param_cache=tmp_path)), None, print)
+def test_pce_of_a_file_of_another_circuit_is_told(tmp_path: Path, params: Path) -> None:
+    opened = opened_circuit("multiplier", Config(srs=SrsConfig(param_cache=params)), None, print)
     r1cs = tmp_path / "other.r1cs"
     written = bytearray(examples.CIRCUITS["multiplier"].r1cs.read_bytes())
     place = written.rindex((1).to_bytes(32, "little"))
