@@ -2,14 +2,17 @@
 
 What is taken as it stands: synthesis alone and with ten at once, the GPU's kernels on an idle machine, the
 epilogue, and by how much other CPU work of a proof is slower beside ten syntheses. Preparation on the CPU
-overlaps with the kernels before it, since one worker's cycle has no room for it. Two numbers are fitted, to
+overlaps with the kernels before it, since one worker's cycle has no room for it. A synthesis keeps a tenth
+of the cores busy, the most that it can have had beside nine others. Two numbers are fitted, to
 the peaks: the share of a working set that is there when synthesis begins, and scratch memory while proving.
 """
 
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from sim.profile import LoadModel, MachineProfile, MemoryModel, StageModel
+from sim.contention import Cores
+from sim.hardware import DeviceKind
+from sim.profile import LoadModel, MachineProfile, MemoryModel, ObservedTimes, StageModel
 from sim.published import GIB, PublishedRow, PublishedTable, row_errors
 
 SYNTHESIZING = 10  # at once, where the table says so
@@ -72,6 +75,11 @@ def _timed(table: PublishedTable, base: MachineProfile, name: str) -> MachinePro
             "host_before_share": 0.0,
             "host_after_share": round(seconds.partition_epilogue / prove_s, 5),
             "host_slowdown": round((busy_s / idle_s - 1) / SYNTHESIZING, 5),
+            "cores": _cores(base),
+            "measured_on": base.measured_on.model_copy(update={"device": "gpu"}),
+            "prove_on_cpu": None,
+            "prove_on_gpu": None,
+            "circuits": {name: _of_device(times, base.device) for name, times in base.circuits.items()},
             "spread": round((busy_kernels_s - kernels_s) / (busy_kernels_s + kernels_s) / 3**0.5, 4),
             "load": LoadModel(
                 bytes_per_s=round(table.circuit.srs_gib * GIB / load_s),
@@ -83,6 +91,16 @@ def _timed(table: PublishedTable, base: MachineProfile, name: str) -> MachinePro
             "memory": MemoryModel(base=round((idle_gib - table.circuit.srs_gib) * GIB)),
         }
     )
+
+
+def _cores(base: MachineProfile) -> Cores | None:
+    """Ten at once had all cores of the machine; how many of them were idle the table does not tell."""
+    count = base.cores.count if base.cores else base.hosts[0].cores if base.hosts else None
+    return None if count is None else Cores(count=count, synthesis_cores=count / SYNTHESIZING)
+
+
+def _of_device(times: ObservedTimes, device: DeviceKind | None) -> ObservedTimes:
+    return times if times.device else times.model_copy(update={"device": device})
 
 
 def _with_memory(profile: MachineProfile, at_start: float, scratch: float) -> MachineProfile:

@@ -7,7 +7,7 @@ import pytest
 
 from sim import SimError, load_profile
 from sim.calibrate_published import calibrate_published
-from sim.published import BUNDLED, predict_row, read_published, read_rows, row_errors
+from sim.published import BUNDLED, PublishedRow, predict_row, read_published, read_rows, row_errors
 
 PROFILE = "zen4-96-core-rtx5070ti-755gib"
 
@@ -26,6 +26,9 @@ def test_times_follow_from_the_table_and_memory_from_two_of_its_rows() -> None:
     table = read_published()
     profile = calibrate_published(table, load_profile(), "two rows", table.measured[:2])
     assert profile.synthesis_slowdown == pytest.approx((36.5 / 29 - 1) / 9, rel=1e-3)
+    assert profile.prove is not None
+    assert profile.prove.seconds_per_constraint == pytest.approx(3.5 / 130_278_869)
+    assert (profile.device, profile.prove_on_cpu) == ("gpu", None)  # of the processors nothing is published
     ((_, _, errors),) = row_errors(table.measured[3:], table.circuit, profile)
     assert abs(errors["seconds_per_proof"]) <= 0.05
     assert abs(errors["peak_rss_gib"]) <= 0.08
@@ -39,6 +42,31 @@ def test_what_waits_for_the_gpu_is_bounded_by_the_published_channel() -> None:
         assert (row.partition_workers, row.gpu_workers) == (10, 1)  # synthesis is faster than this GPU
         peaks_gib.append(predict_row(row, table.circuit, profile)["peak_rss_gib"])
     assert peaks_gib[1] == pytest.approx(peaks_gib[0], rel=0.05)
+
+
+def test_the_bundled_profile_is_what_the_table_says() -> None:
+    """But for its memory, which takes long to fit; a synthesis has at most a tenth of the cores."""
+    table, bundled = read_published(), load_profile(PROFILE)
+    learned = calibrate_published(table, bundled, PROFILE, table.measured[:1])
+    assert learned.cores == bundled.cores
+    assert bundled.cores is not None
+    assert bundled.cores.synthesis_cores == pytest.approx(96 / 10)
+    assert learned.measured_on == bundled.measured_on
+    assert learned.synthesis_slowdown == pytest.approx(bundled.synthesis_slowdown, rel=1e-3)
+    assert learned.host_after_share == pytest.approx(bundled.host_after_share, rel=1e-3)
+    assert learned.host_slowdown == pytest.approx(bundled.host_slowdown, rel=1e-3)
+
+
+@pytest.mark.parametrize("workers", [12, 16, 24])
+def test_more_workers_than_cores_can_serve_make_no_proof_faster(workers: int) -> None:
+    """Nor much slower: they share the cores that ten keep busy."""
+    table, profile = read_published(), load_profile(PROFILE)
+    row = PublishedRow(proofs=20, concurrency=20, partition_workers=10, gpu_workers=2, seconds_per_proof=1.0)
+    ten, more = (
+        predict_row(row.model_copy(update={"partition_workers": number}), table.circuit, profile)
+        for number in (10, workers)
+    )
+    assert 0.98 * ten["seconds_per_proof"] < more["seconds_per_proof"] < 1.2 * ten["seconds_per_proof"]
 
 
 def test_rows_come_from_json_and_from_csv(tmp_path: Path) -> None:
