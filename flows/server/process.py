@@ -67,8 +67,11 @@ def main() -> None:
     import prefect.server.api.server  # noqa: F401 loaded here so that the collector is off meanwhile
     from prefect.cli import app
 
+    from flows.server.write_first import write_first
+
     gc.freeze()
     gc.enable()
+    write_first()
     be_nice()
     sys.argv = ["prefect", *arguments]
     app()
