@@ -6,16 +6,18 @@ from dataclasses import dataclass, field
 
 from policy import WaitCause
 from sim.cluster import Ticket
+from sim.hardware import device_kind
 from sim.host import SimulatedHost
 from sim.intervals import percentile
-from sim.meter import NOTHING, Meter
+from sim.meter import CORES, NOTHING
 from sim.verdict import OUT_OF_MEMORY, Load, Verdict
 from sim.workload import Loop, Request
 
 Figures = dict[str, float]
 PERCENTILES = (("p50", 0.50), ("p90", 0.90), ("p99", 0.99))
+SLOTS = "synthesis slots"
 RESOURCES = (
-    "memory", "cores", "devices", "device memory", "disk", "batching", "fixed concurrency", NOTHING
+    "memory", CORES, SLOTS, "devices", "device memory", "disk", "batching", "fixed concurrency", NOTHING
 )  # fmt: skip
 LATENCY = "latency_"
 
@@ -117,7 +119,7 @@ def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
     """What bound the hosts, how much they held and did, and what partitions waited for."""
     lives = [life for host in hosts for life in host.ended]
     meters = [life.meter for life in lives]
-    binding_s, waits_s = _sums(meters)
+    binding_s, waits_s = _sums(hosts)
     up_s = sum(binding_s.values()) or 1.0
     device_s = sum(
         sum(life.meter.binding_s.values()) * _devices(host) for host in hosts for life in host.ended
@@ -142,15 +144,25 @@ def _devices(host: SimulatedHost) -> int:
     return len(host.modelled.limits.devices)
 
 
-def _sums(meters: Sequence[Meter]) -> tuple[Figures, Figures]:
+def _sums(hosts: Sequence[SimulatedHost]) -> tuple[Figures, Figures]:
     binding_s: Figures = defaultdict(float)
     waits_s: Figures = defaultdict(float)
-    for meter in meters:
-        for name, seconds in meter.binding_s.items():
-            binding_s[name] += seconds
-        for name, seconds in meter.waits_s.items():
-            waits_s[name] += seconds
+    for host in hosts:
+        spare = _has_spare_cores(host)
+        for meter in [life.meter for life in host.ended]:
+            for name, seconds in meter.binding_s.items():
+                binding_s[SLOTS if spare and name == CORES else name] += seconds
+            for name, seconds in meter.waits_s.items():
+                waits_s[name] += seconds
     return binding_s, waits_s
+
+
+def _has_spare_cores(host: SimulatedHost) -> bool:
+    """With partitions in all slots some cores are idle, so that more of them would gain nothing."""
+    cores, limits = host.modelled.profile.cores, host.modelled.limits
+    if cores is None or device_kind(limits) == "cpu":
+        return False
+    return limits.synthesis_slots * cores.synthesis_cores < cores.count
 
 
 def over_budget(hosts: Sequence[SimulatedHost]) -> bool:

@@ -9,6 +9,10 @@ from sim.hardware import Host
 from sim.profile import MachineProfile
 
 OWN_CIRCUIT = "in a [circuits.NAME] of your own"
+NOT_ON_DEVICE = (
+    "of no circuit that is proved it is known what it holds on a GPU; give device_memory and device_srs "
+    + OWN_CIRCUIT
+)
 MEMORY = ("memory", "safety_margin")
 
 
@@ -31,7 +35,7 @@ def check_effects(
             changed = [
                 host for old, host in zip(before, hosts, strict=True) if _of(old, last) != _of(host, last)
             ]
-        elif key == "memory.safety_margin":
+        elif key in ("memory.safety_margin", "gpus.device_memory"):
             changed = [*hosts]
         else:
             continue
@@ -52,7 +56,9 @@ def _in_vain(
     shapes: Collection[Circuit],
 ) -> str:
     """Why, and what to give instead; "" if it is not in vain on the `hosts`."""
-    if last in ("gpu_memory", "gpu_speed", "pcie_bandwidth") and not _gpus_prove(hosts, config):
+    if last in ("gpu_memory", "device_memory", "gpu_speed", "pcie_bandwidth") and not _gpus_prove(
+        hosts, config
+    ):
         return "no GPU proves; machine.core_speed is that of the processors"
     why = {
         "cores": (profile.cores is None, _cores(profile)),
@@ -73,6 +79,7 @@ def _in_vain(
             "gpus.gpu_workers_per_device is given, too, and goes before it; leave one out",
         ),
         "gpu_memory": _gpu_memory(config, shapes),
+        "device_memory": (not _on_device(shapes), NOT_ON_DEVICE),
         "pcie_bandwidth": (
             not any(shape.device_entry for shape in shapes),
             f"no circuit that is proved keeps anything on a GPU; give device_srs {OWN_CIRCUIT}",
@@ -97,11 +104,11 @@ def _cores(profile: MachineProfile) -> str:
 def _gpu_memory(config: Config, shapes: Collection[Circuit]) -> tuple[bool, str]:
     if isinstance(config.gpus.device_memory, int):
         return True, "the settings' gpus.device_memory goes before it; vary that"
-    on_device = any(shape.device_bytes or shape.device_entry for shape in shapes)
-    return not on_device, (
-        "of no circuit that is proved it is known what it holds on a GPU; give device_memory and device_srs "
-        f"{OWN_CIRCUIT}"
-    )
+    return not _on_device(shapes), NOT_ON_DEVICE
+
+
+def _on_device(shapes: Collection[Circuit]) -> bool:
+    return any(shape.device_bytes or shape.device_entry for shape in shapes)
 
 
 def _memory(

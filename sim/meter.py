@@ -25,11 +25,12 @@ from policy import (
     WaitCause,
 )
 
+CORES = "cores"
 BINDING = {
     WaitCause.MEMORY: "memory",
     WaitCause.SHARE: "memory",
     WaitCause.LOAD: "disk",
-    WaitCause.SYNTHESIS_SLOT: "cores",
+    WaitCause.SYNTHESIS_SLOT: CORES,
     WaitCause.LOOKAHEAD: "devices",
     WaitCause.DEVICE: "devices",
     WaitCause.DEVICE_MEMORY: "device memory",
@@ -189,4 +190,4 @@ class Meter:
 
     def _before_turn(self) -> str:
         """What those wait for that are admitted."""
-        return "disk" if self._loading else "cores"
+        return "disk" if self._loading else CORES

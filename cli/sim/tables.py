@@ -38,6 +38,7 @@ ALWAYS = ("proofs", "proofs_an_hour", "makespan_s", "peak_reserved_bytes", "budg
 WAITS = {
     "memory": "memory",
     "cores": "synthesis slot",
+    "synthesis slots": "synthesis slot",
     "devices": "device",
     "disk": "load",
     "device memory": "device memory",

@@ -38,6 +38,13 @@ def test_fewer_cores_take_longer_on_the_bundled_machines(machine: str) -> None:
     assert spans[0] > 5 * spans[1] > 5 * spans[2]
 
 
+def test_fewer_cores_take_longer_where_they_prove() -> None:
+    cores = {"count": 4, "synthesis_threads": 2, "proving_cores": 4.0}
+    asked = question(closed(), [HOST | {"gpus": 0, "cores": 4}], cores=cores, spread=0.0)
+    spans = [makespan_s(asked.scenario({"machine.cores": f"{count}"})) for count in (1, 2, 3, 4, 8, 16)]
+    assert all(slow > fast for slow, fast in itertools.pairwise(spans)), spans
+
+
 def test_one_core_takes_the_core_seconds_of_synthesis() -> None:
     """20 partitions of 29 s, each of which keeps 9.6 cores busy."""
     asked = published(PUBLISHED[0])
@@ -58,6 +65,14 @@ def test_more_of_a_part_is_faster(key: str, values: tuple[str, ...]) -> None:
     asked = published(PUBLISHED[0])
     spans = [makespan_s(asked.scenario({key: value})) for value in values]
     assert all(slow > fast for slow, fast in itertools.pairwise(spans)), spans
+
+
+@pytest.mark.parametrize(("cores", "bound"), [("48", "cores"), ("192", "synthesis slots")])
+def test_what_binds_is_cores_only_where_all_are_busy(cores: str, bound: str) -> None:
+    figures = play(published(PUBLISHED[0]).scenario({"machine.cores": cores}), seed=0).answers.figures
+    assert figures[f"binding_share[{bound}]"] > 0.1
+    other = "cores" if bound == "synthesis slots" else "synthesis slots"
+    assert figures[f"binding_share[{other}]"] == 0
 
 
 @pytest.mark.parametrize("machine", PUBLISHED)
@@ -86,6 +101,7 @@ def test_processors_prove_by_times_of_their_own() -> None:
         ({"machine.workers": "2", "gpus.gpu_workers_per_device": "3"}, {}, "leave one out"),
         ({"machine.gpu_speed": "2"}, {"hosts": [HOST | {"gpus": 0}]}, "no GPU proves"),
         ({"machine.gpu_memory": "20GiB"}, {}, "what it holds on a GPU"),
+        ({"gpus.device_memory": "20GiB"}, {}, "what it holds on a GPU"),
         ({"machine.pcie_bandwidth": "1GB/s"}, {}, "give device_srs"),
         ({"machine.budget": "200KiB", "memory.total_budget": "300KiB"}, {}, "vary that instead"),
         ({"machine.memory": "9GiB"}, {"hosts": [HOST | {"budget": "300KiB"}]}, "host box has a budget"),
