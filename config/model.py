@@ -58,7 +58,7 @@ def _are_different_counts(values: list[object]) -> bool:
 def _duration(value: object, info: ValidationInfo) -> float:
     if not isinstance(value, str | int | float):
         raise ConfigError(f'found {value!r}, expected a duration such as "5m"')
-    return parse_duration(value, needs_unit=_is_written(info))
+    return parse_duration(value, needs_unit=_is_written(info) and value != 0)  # which is often "never"
 
 
 def _is_written(info: ValidationInfo) -> bool:

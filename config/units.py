@@ -80,15 +80,15 @@ def format_size_up(size_bytes: int) -> str:
 def parse_duration(text: str | float, *, needs_unit: bool = True) -> float:
     """Seconds meant by `text`: "250ms", "300s", "5m", "1h30m", "2d".
 
-    A bare number but 0 is refused, as people type days as likely as seconds; needs_unit: False: it counts
-    seconds. Raises ConfigError where it is no duration, is negative, or is above 100 years.
+    A bare number is refused, as people type days as likely as seconds; needs_unit: False: it counts seconds.
+    Raises ConfigError where it is no duration, is negative, or is above 100 years.
     """
     given = text
     if not isinstance(text, str):
         text = "" if isinstance(text, bool) else repr(text)
     if re.fullmatch(rf"\s*{_NUMBER}\s*", text):
         seconds = Fraction(text.strip())
-        if needs_unit and seconds:
+        if needs_unit:
             raise ConfigError(f'found {given!r}, expected a duration with its unit such as "30m" or "25s"')
     elif _DURATION.fullmatch(text):
         seconds = sum(

@@ -29,12 +29,16 @@ class Series:
     joined: bool = False
 
 
-def points_png(title: str, x_label: str, y_label: str, series: Sequence[Series]) -> bytes:
-    """The series with their error bars, as a PNG; y begins at 0."""
-    return png_of(points_figure(title, x_label, y_label, series))
+def points_png(
+    title: str, x_label: str, y_label: str, series: Sequence[Series], x_names: Sequence[str] = ()
+) -> bytes:
+    """The series with their error bars, as a PNG; y begins at 0. `x_names`: what x = 0, 1, … stand for."""
+    return png_of(points_figure(title, x_label, y_label, series, x_names))
 
 
-def points_figure(title: str, x_label: str, y_label: str, series: Sequence[Series]) -> Any:
+def points_figure(
+    title: str, x_label: str, y_label: str, series: Sequence[Series], x_names: Sequence[str] = ()
+) -> Any:
     """What `points_png` draws, as matplotlib's figure."""
     figure, axes = new_figure(HEIGHT_INCHES)
     for place, each in enumerate(series):
@@ -50,6 +54,9 @@ def points_figure(title: str, x_label: str, y_label: str, series: Sequence[Serie
                 axes.annotate(point.label, (point.x, point.y), xytext=(4, -4), **style_of)
     axes.set(xlabel=x_label, ylabel=y_label, title=title)
     axes.set_ylim(bottom=0)
+    if x_names:
+        axes.set_xticks(range(len(x_names)), x_names, fontsize=7)
+        axes.set_xlim(-0.5, len(x_names) - 0.5)
     fit_title(axes)
     if len(series) > 1:
         axes.legend(fontsize=8)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isclose
 
 from policy import capacities
 from sim.intervals import Interval, interval_of
@@ -21,10 +22,15 @@ class Difference:
     more: Interval
 
     @property
+    def there_is_one(self) -> bool:
+        """More than what rounding makes."""
+        return not isclose(self.first.mean, self.other.mean, rel_tol=1e-9)
+
+    @property
     def sure(self) -> bool:
         """Zero is outside the interval: the difference is no accident of the seeds."""
         low, high = self.more.low, self.more.high
-        return low is not None and high is not None and (low > 0 or high < 0)
+        return self.there_is_one and low is not None and high is not None and (low > 0 or high < 0)
 
 
 def differences(first: Summary, other: Summary) -> list[Difference]:

@@ -108,14 +108,14 @@ def why_not(summary: Summary, bounds: Bounds) -> str:
     for name, interval in summary.figures.items():
         if name.startswith(MISSED) and interval.mean > bounds.late_share:
             circuit = name.partition("[")[2].rstrip("]")
-            return f"{worded(name, interval)} of the deadlines of {circuit} missed"
+            error = _error(Goal(name, True, bounds.late_share), summary)
+            return f"{worded(name, interval)} of the deadlines of {circuit} missed{error}"
     missed = next((goal for goal in bounds.goals if not goal.holds(summary)), None)
     if missed is None:
         return ""
     if missed.figure not in summary.figures:
         _check_name(missed.figure, summary)
-    error = ", which is within the error" if missed.is_within_error(summary) else ""
-    return f"{missed} does not hold: {_told(missed.figure, summary)}{error}"
+    return f"{missed} does not hold: {_told(missed.figure, summary)}{_error(missed, summary)}"
 
 
 def barely_met(summary: Summary, bounds: Bounds) -> list[str]:
@@ -127,6 +127,10 @@ def barely_met(summary: Summary, bounds: Bounds) -> list[str]:
         if name.startswith(MISSED) and (interval.high or 0.0) > bounds.late_share:
             found.append(f"{Goal(name, True, bounds.late_share)}: {_told(name, summary)}")
     return found
+
+
+def _error(goal: Goal, summary: Summary) -> str:
+    return ", which is within the error" if goal.is_within_error(summary) else ""
 
 
 def _told(figure: str, summary: Summary) -> str:

@@ -41,12 +41,16 @@ class Axis:
 
 @dataclass(frozen=True)
 class Step:
-    """A change to the machine that was found, and by what share it makes it better. `more_cost`: of it."""
+    """A change to the machine that was found, and by what share it makes it better. `more_cost`: of it.
+
+    `why_not`: what the machine does not do any more with it; "" if all.
+    """
 
     settings: Mapping[str, str]
     gain: Interval
     summary: Summary
     more_cost: float | None
+    why_not: str = ""
 
     @property
     def sure(self) -> bool:
@@ -84,7 +88,8 @@ class Plan:
 
         More than one where errors do not tell them apart, the best first; none where nothing surely gains.
         """
-        sure = [step for step in self.steps if step.sure and step.gain.mean >= LEAST_GAIN]
+        able = [step for step in self.steps if not step.why_not]
+        sure = [step for step in able if step.sure and step.gain.mean >= LEAST_GAIN]
         sure.sort(key=lambda step: -step.worth(step.gain.mean))
         return tuple(each for each in sure if each.worth(each.gain.high) >= sure[0].worth(sure[0].gain.low))
 
@@ -154,7 +159,7 @@ def plan(
     found = tried[place]
     assert found is not None, "what does has been played"
     why = _try(question, with_value(beyond), bounds, seeds, pool)[1] if within else ""
-    steps = _steps(question, with_value(place), found, seeds, pool)
+    steps = _steps(question, with_value(place), found, bounds, seeds, pool)
     return Plan(
         axis,
         axis.values[place],
@@ -228,7 +233,12 @@ def _binding(summary: Summary | None) -> tuple[str, Interval] | None:
 
 
 def _steps(
-    question: Question, settings: Mapping[str, str], found: Summary, seeds: Sequence[int], pool: Pool
+    question: Question,
+    settings: Mapping[str, str],
+    found: Summary,
+    bounds: Bounds,
+    seeds: Sequence[int],
+    pool: Pool,
 ) -> tuple[Step, ...]:
     """More of each part of the first host, each by itself."""
     if not question.profile.hosts:
@@ -246,7 +256,13 @@ def _steps(
     scenarios = {step: each for step, each in playable.items() if isinstance(each, Scenario)}
     tried = zip(scenarios, summarize([*scenarios.values()], seeds, pool), strict=True)
     steps = [
-        Step({key: value}, gain(found, better), better, _more(found.cost, better.cost))
+        Step(
+            {key: value},
+            gain(found, better),
+            better,
+            _more(found.cost, better.cost),
+            why_not(better, bounds),
+        )
         for (key, value), better in tried
     ]
     return tuple(sorted(steps, key=lambda step: -step.gain.mean))

@@ -37,7 +37,7 @@ class Summary:
     @property
     def headline(self) -> str:
         """The verdict, and how sure it is; and where it keeps up, whether all is in time."""
-        counts = [f"{self.verdicts[self.verdict]} of {self.seeds} seeds"]
+        counts = [f"{self.verdicts[self.verdict]} of {self.seeds} seed{'' if self.seeds == 1 else 's'}"]
         counts += [
             f"{count} {verdict}" for verdict, count in self.verdicts.items() if verdict != self.verdict
         ]

@@ -32,7 +32,7 @@ def worded(name: str, interval: Interval) -> str:
         return mean + unit
     if interval.even:
         return f"{mean} ± {_error(name, interval.half / scale)}{unit}"
-    low, high = (_error(name, (end or 0.0) / scale) for end in (interval.low, interval.high))
+    low, high = (_mean(name, (end or 0.0) / scale) for end in (interval.low, interval.high))
     return f"{mean} ({low} to {high}){unit}"
 
 
@@ -79,7 +79,7 @@ def _unit(name: str, value: float) -> tuple[float, str]:
 def _mean(name: str, value: float) -> str:
     if _kind(name).endswith("_bytes"):
         return f"{value:.2f}".rstrip("0").rstrip(".")
-    return f"{value:.3g}" if _kind(name).endswith(("_share", "_s")) else number(value)
+    return number(value)
 
 
 def _error(name: str, value: float) -> str:

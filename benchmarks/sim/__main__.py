@@ -85,6 +85,25 @@ def published() -> None:
     end(missing)
 
 
+@cli.command()
+@click.option("--write", is_flag=True, help="Put what is printed and drawn now into the page.")
+def planning(write: bool) -> None:
+    """Run every command of docs/planning.md, and compare what it prints and draws with what the page says."""
+    from tempfile import TemporaryDirectory
+
+    from benchmarks.sim.planning import PAGE, check, pictures_that_differ
+    from benchmarks.sim.planning_facts import FACTS
+
+    with TemporaryDirectory() as name:
+        missing, page = check(FACTS, report, Path(name))
+        pictures = pictures_that_differ(Path(name))
+    if write:
+        PAGE.write_text(page)
+        for path, png in pictures.items():
+            path.write_bytes(png)
+    end([*missing, *(f"{path.name}: the command draws something else" for path in pictures)])
+
+
 def _record(out: Path, rounds: int) -> None:
     from benchmarks.sim.recording import record_batches
 

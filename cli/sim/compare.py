@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.options import say, with_options
+from cli.options import OUTPUT_FILE, say, with_options
 from cli.sim.options import json_and_csv, path_or_none, question_options, varied
-from groth16.output import check_outputs
+from groth16.output import check_outputs, replacing
 
 if TYPE_CHECKING:
     from flows.study.questions import QuestionParameters
@@ -26,6 +26,7 @@ COMPARE_OPTIONS = (
         "Without: fixed numbers of partitions at once.",
     ),
     *json_and_csv,
+    click.option("--png", type=OUTPUT_FILE, metavar="FILE", help="Draw them side by side."),
 )
 
 
@@ -33,7 +34,11 @@ COMPARE_OPTIONS = (
 @question_options
 @(lambda command: with_options(command, COMPARE_OPTIONS))
 def compare(
-    parameters: QuestionParameters, others: tuple[str, ...], as_json: bool, csv_file: Path | None
+    parameters: QuestionParameters,
+    others: tuple[str, ...],
+    as_json: bool,
+    csv_file: Path | None,
+    png: Path | None,
 ) -> None:
     """Simulate the question as it is, and then other ways.
 
@@ -41,7 +46,7 @@ def compare(
     provers without a budget have them. A difference is taken seed by seed, so it is known better than
     either side; "sure" if its interval of 95 % leaves out nought.
     """
-    check_outputs(path_or_none(csv_file), [])
+    check_outputs([*path_or_none(csv_file), *path_or_none(png)], [])
     say(f"preparing to simulate {parameters.title}")
     from flows.study.studies import study
 
@@ -56,6 +61,12 @@ def compare(
         from cli.sim.tables import write_csv
 
         write_csv(summaries, csv_file)
+    if png is not None:
+        from flows.study.pictures import compared_png
+
+        picture = compared_png(parameters.title, summaries)
+        with replacing(png) as file:
+            file.write(picture)
 
 
 def _values(summaries: list[Summary]) -> dict[str, object]:
@@ -84,6 +95,6 @@ def _print(summaries: list[Summary], in_detail: bool) -> None:
         found = [each for each in differences(summaries[0], other) if each.name.startswith(SHOWN)]
         changed = varying([summaries[0], other])
         what = " ".join(f"{key}={other.settings[key]}" for key in changed if key in other.settings)
-        differing = [each for each in found if each.more.mean]
+        differing = [each for each in found if each.there_is_one]
         shown = differences_table(differing) if differing else "none of the figures that are shown"
         print_parts("", f"what {what} changes", shown)

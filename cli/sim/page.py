@@ -17,7 +17,7 @@ def page_of(drawn: PlottedRun, summary: Summary, pictures: Mapping[str, bytes]) 
     """Everything in one HTML file: the verdict, every figure with its error bar, and the pictures."""
     from plots import PageTable, html_page
 
-    facts = [f"{summary.loop} loop, {summary.seeds} seeds: {summary.headline}"]
+    facts = [f"{summary.loop} loop: {summary.headline}"]
     facts += [*explained(summary), summary.pictured]
     facts += [f"{key} = {value}" for key, value in summary.settings.items()]
     latencies = ("p50", "p90", "p99")

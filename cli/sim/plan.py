@@ -77,6 +77,7 @@ def _values(found: Plan) -> dict[str, object]:
                 "sure": each.sure,
                 "cost": each.summary.cost,
                 "verdict": each.summary.told,
+                "why_not": each.why_not,
             }
             for each in found.steps
         ],
@@ -89,8 +90,10 @@ def _print(found: Plan) -> None:
 
     print_parts(*_sentences(found))
     if found.found is not None:
+        print()
         print_parts(figures_table(found.found), circuits_table(found.found))
     if found.steps:
+        print()
         print_parts(_steps_table(found))
 
 
@@ -145,5 +148,6 @@ def _steps_table(found: Plan) -> object:
         change = " ".join(f"{key}={value}" for key, value in each.settings.items())
         more = ABSENT if each.more_cost is None else number(each.more_cost)
         sure = "sure" if each.sure else "within the error"
-        made.add_row(change, percent(each.gain), more, sure, bound_by(each.summary))
+        what = f"does not do: {each.why_not}" if each.why_not else sure
+        made.add_row(change, percent(each.gain), more, what, bound_by(each.summary))
     return made

@@ -79,7 +79,7 @@ def _print(asked: Study, summary: Summary) -> None:
     from engine.words import telling
 
     run_ids = summary.by_seed[0].run_ids
-    headline = f"{asked.question.loop} loop, {summary.seeds} seeds: {summary.headline}"
+    headline = f"{asked.question.loop} loop: {summary.headline}"
     print_parts(headline, *explained(summary))
     if asked.question.loop == "closed" and len(run_ids) == 1:
         with telling(say, lambda: "making the table"):

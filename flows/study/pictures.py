@@ -1,11 +1,11 @@
 """Pictures of capacity studies."""
 
-from dataclasses import replace
-
 from flows.study.studies import Swept
 from plots import Point, Series, points_png
 from sim.summary import Summary
 from sim.sweep import RATE
+
+LATENCY = "latency_p90_s"
 
 
 def pareto_png(title: str, swept: Swept) -> bytes:
@@ -16,12 +16,15 @@ def pareto_png(title: str, swept: Swept) -> bytes:
     closed = swept.points[0].loop == "closed"
     what = "proofs an hour" if closed else "latency p90, minutes, of the slowest circuit"
     cost = "cost" if swept.points[0].cost is not None else "point"
-    every = [
-        replace(_point(each, place, closed), label="")  # those of the front are labelled
+    every = [  # those of the front are labelled
+        _point(each, name, float(place) if each.cost is None else each.cost)
         for place, each in enumerate(swept.points)
-        if _told(each, closed)
+        if (name := RATE if closed else _slowest(each))
     ]
-    front = [_point(each, 0, closed) for each in swept.front]
+    front = [
+        _point(each, RATE if closed else _slowest(each), each.cost or 0.0, _label(each))
+        for each in swept.front
+    ]
     series = [Series("all points", tuple(every))]
     if front:
         series.append(Series("Pareto front", tuple(front), joined=True))
@@ -29,28 +32,43 @@ def pareto_png(title: str, swept: Swept) -> bytes:
 
 
 def compared_png(title: str, summaries: list[Summary]) -> bytes:
-    """What each way gives, one beside the other."""
-    closed = summaries[0].loop == "closed"
-    what = "proofs an hour" if closed else "latency p90, minutes, of the slowest circuit"
-    points = tuple(_point(each, place, closed, by_place=True)
-                   for place, each in enumerate(summaries) if _told(each, closed))  # fmt: skip
-    return points_png(title, "case", what, [Series("cases", points)])
+    """What each way gives, one beside the other; of an open loop each circuit's latency."""
+    x_names = _case_names(summaries)
+    if summaries[0].loop == "closed":
+        points = tuple(_point(each, RATE, float(place)) for place, each in enumerate(summaries))
+        return points_png(title, "", "proofs an hour", [Series("cases", points)], x_names)
+    names = sorted({name for each in summaries for name in each.figures if name.startswith(LATENCY)})
+    series = []
+    for name in names:
+        told = [(place, each) for place, each in enumerate(summaries) if name in each.figures]
+        points = tuple(_point(each, name, float(place)) for place, each in told)
+        series.append(Series(name.partition("[")[2].rstrip("]"), points))
+    return points_png(title, "", "latency p90, minutes", series, x_names)
 
 
-def _told(summary: Summary, closed: bool) -> bool:
-    return closed or _slowest(summary) is not None
+def _case_names(summaries: list[Summary]) -> list[str]:
+    """What sets each apart from the others, a line each."""
+    keys = dict.fromkeys(key for each in summaries for key in each.settings)
+    varied = [key for key in keys if len({each.settings.get(key) for each in summaries}) > 1]
+    return [
+        "\n".join(f"{key}={each.settings[key]}" for key in varied if key in each.settings) or "as it is"
+        for each in summaries
+    ]
 
 
-def _slowest(summary: Summary) -> str | None:
-    names = [name for name in summary.figures if name.startswith("latency_p90")]
-    return max(names, key=summary.mean, default=None)
+def _slowest(summary: Summary) -> str:
+    """The latency of the slowest circuit; "" where none is told."""
+    names = [name for name in summary.figures if name.startswith(LATENCY)]
+    return max(names, key=summary.mean, default="")
 
 
-def _point(summary: Summary, place: int, closed: bool, by_place: bool = False) -> Point:
-    name, scale = (RATE, 1.0) if closed else (_slowest(summary) or "", 60.0)
+def _point(summary: Summary, name: str, x: float, label: str = "") -> Point:
+    scale = 1.0 if name == RATE else 60.0
     interval = summary.figures[name]
     low = None if interval.low is None else interval.low / scale
     high = None if interval.high is None else interval.high / scale
-    x = float(place) if by_place or summary.cost is None else summary.cost
-    label = ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in summary.settings.items())
     return Point(x, interval.mean / scale, low, high, label)
+
+
+def _label(summary: Summary) -> str:
+    return ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in summary.settings.items())

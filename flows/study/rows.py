@@ -44,7 +44,8 @@ def step_rows(found: Plan) -> Rows:
     """What one more of each part would gain."""
     return [
         {"step": " ".join(f"{key}={value}" for key, value in each.settings.items()),
-         "gain": percent(each.gain), "sure": "yes" if each.sure else "within the error"}
+         "gain": percent(each.gain), "sure": "yes" if each.sure else "within the error",
+         "does not do": each.why_not}
         for each in found.steps
     ]  # fmt: skip
 

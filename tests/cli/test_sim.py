@@ -12,6 +12,7 @@ from PIL import Image
 
 from config import load_config
 from sim import load_profile
+from sim.workload_file import EXAMPLE
 from tests.cli.conftest import Cuzk, refused, succeed
 
 ZEN4 = "zen4-96-core-rtx5070ti-755gib"
@@ -47,7 +48,7 @@ def test_a_batch_of_a_circuit_without_a_key_is_simulated(
         )
     )  # fmt: skip
     assert "succeeded: 4 of 4 proofs" in shown
-    assert "closed loop, 2 seeds: completes (2 of 2 seeds)" in shown
+    assert "closed loop: completes (2 of 2 seeds)" in shown
     assert "± " in shown
     assert "history show" in shown
     for name in ("memory.png", "gantt.png"):
@@ -84,8 +85,25 @@ def test_an_open_workload_has_a_verdict_and_deadlines(
     assert calm["verdict"] == "stable"
     assert calm["figures"]["deadlines_missed[wpost-32g]"]["mean"] == 0
     shown = succeed(cuzk("sim", "run", *common, "--set", "workload.porep-32g.poisson=200/h", env=environment))
-    assert "open loop, 2 seeds: overloaded (2 of 2 seeds)" in shown
+    assert shown.startswith("open loop: overloaded (2 of 2 seeds), with deadlines missed\n")
     assert "latency of" in shown
+
+
+def test_the_verdict_is_the_same_words_everywhere(
+    cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
+) -> None:
+    page, table = tmp_path / "page.html", tmp_path / "figures.csv"
+    asked = (*BATCH, "--policy", "fixed:10", "--set", "machine.memory=160GiB")
+    shown = succeed(cuzk("sim", "run", *asked, "--html", page, "--csv", table, env=environment))
+    verdict = "would run out of memory"
+    assert shown.startswith(f"closed loop: {verdict} (2 of 2 seeds)\nmore memory is reserved than the budget")
+    assert f"<li>closed loop: {verdict} (2 of 2 seeds)</li>" in page.read_text()
+    (row,) = csv.DictReader(table.read_text().splitlines())
+    assert row["verdict"] == verdict
+    assert json.loads(succeed(cuzk("sim", "run", *asked, "--json", env=environment)))["verdict"] == verdict
+    assert f" {verdict} " in succeed(
+        cuzk("sim", "sweep", *asked, "--vary", "machine.gpus=1", env=environment)
+    )
 
 
 def test_a_sweep_marks_the_front_and_writes_the_winner(
@@ -123,10 +141,13 @@ def test_a_comparison_without_a_case_is_that_with_fixed_numbers(
     assert "would run out of memory" in shown  # ten at once take more than 160 GiB
 
 
-def test_a_comparison_tells_how_sure_a_difference_is(cuzk: Cuzk, environment: dict[str, str]) -> None:
-    case = ("--with", "machine.memory=384GiB machine.gpus=2")
+def test_a_comparison_tells_how_sure_a_difference_is(
+    cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
+) -> None:
+    case, picture = ("--with", "machine.memory=384GiB machine.gpus=2"), tmp_path / "compared.png"
     options = (*BATCH, "--set", "machine.memory=128GiB", *case)
-    shown = succeed(cuzk("sim", "compare", *options, env=environment))
+    shown = succeed(cuzk("sim", "compare", *options, "--png", picture, env=environment))
+    assert picture.read_bytes().startswith(b"\x89PNG")
     assert "what machine.memory=384GiB machine.gpus=2 changes" in shown
     assert "sure" in shown
     values = json.loads(succeed(cuzk("sim", "compare", *options, "--json", env=environment)))
@@ -164,7 +185,16 @@ def test_a_plan_names_the_least_and_the_next_step(cuzk: Cuzk, environment: dict[
 
 def test_profiles_are_listed(cuzk: Cuzk, environment: dict[str, str]) -> None:
     shown = succeed(cuzk("sim", "profiles", env=environment))
-    assert all(name in shown for name in ("default", ZEN4, "porep-32g", "winning-32g"))
+    names = ("default", ZEN4, "porep-32g", "winning-32g", "storage-provider")
+    assert all(name in shown for name in names)
+
+
+def test_a_bundled_workload_is_written_to_be_edited(
+    cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
+) -> None:
+    own = tmp_path / "month.toml"
+    assert str(own) in succeed(cuzk("sim", "profiles", "storage-provider", "-o", own, env=environment))
+    assert own.read_bytes() == EXAMPLE.read_bytes()
 
 
 def test_a_profile_is_written_whole_to_be_edited(
@@ -197,7 +227,7 @@ def test_a_profile_is_written_whole_to_be_edited(
         (["run", "-t", "porep-23g"], "did you mean 'porep-32g'?"),
         (["run", "-t", "porep-32g", "-m", "zen"], "profile 'zen': there is no such profile"),
         (["run", "-w", "x.toml", "-c", "3"], "--count is for a batch"),
-        (["profiles", ZEN4], "expected both a MACHINE and --output FILE, or neither"),
+        (["profiles", ZEN4], "expected both a NAME and --output FILE, or neither"),
         (["profiles", "zen", "-o", "own.toml"], "profile 'zen': there is no such profile"),
         (["run", *BATCH, "--set", "machine.gpsu=2"], "did you mean 'machine.gpus'?"),
         (["run", *BATCH, "--set", "machine.memory=384"], "expected a size with its unit such as"),

@@ -206,6 +206,7 @@ WRONG = [
     ("memory.safety_margin = 5", "memory.safety_margin: found 5, expected a size with its unit such as"),
     ("memory.total_budget = '64'", "memory.total_budget: found '64', expected a size with its unit such as"),
     ("gpus.device_memory = 16", "gpus.device_memory: found 16, expected a size with its unit such as"),
+    ("timeouts.load = '0'", "timeouts.load: found '0', expected a duration with its unit such as"),
     ("timeouts.stall = 300", "timeouts.stall: found 300, expected a duration with its unit such as"),
     ("memory.eviction_min_idle = -1", "memory.eviction_min_idle: found -1, expected a duration"),
     ("memory.eviction_min_idle = inf", "memory.eviction_min_idle: found inf, expected a duration"),

@@ -220,6 +220,9 @@ def test_points_have_their_error_bars() -> None:
     bars = axes.containers[0].lines[2][0].get_segments()
     assert np.allclose(bars, [[[1, 8], [1, 13]], [[2, 20], [2, 20]]])
     assert [text.get_text() for text in axes.texts] == ["x"]
+    named = points_figure("t", "", "proofs an hour", series, ["none", "one\ntwo", "three", "four"]).axes[0]
+    assert [tick.get_text() for tick in named.get_xticklabels()] == ["none", "one\ntwo", "three", "four"]
+    assert named.get_xlim() == (-0.5, 3.5)
     assert decoded(points_png("t", "cost", "proofs an hour", series)).any()
 
 

@@ -285,6 +285,23 @@ def test_the_least_gpus_for_a_rate_are_found_and_the_next_step_is_named(here: Po
     assert step.more_cost == 50.0
 
 
+def test_a_step_with_which_the_machine_does_not_do_is_no_next_step(here: Pool) -> None:
+    """With more GPUs it is quicker, and takes more memory than the goal lets it."""
+    fast = {"synthesize": {"seconds": 0.01}, "load": {"bytes_per_s": 1e9}}
+    asked = question(closed(count=200, concurrency=40), None, **fast)
+    room = {"memory.total_budget": "2000KiB", "machine.synthesis_slots": "64"}
+    rate = Goal("proofs_an_hour", False, 1_000.0)
+    free = plan(asked, axis_of("gpus"), [rate], SEEDS, here, room)
+    assert free.found is not None
+    tight = Goal("device_use_share", False, free.found.mean("device_use_share") - 0.001)
+    bound = plan(asked, axis_of("gpus"), [rate, tight], SEEDS, here, room)
+    (step,) = [each for each in bound.steps if "machine.gpus" in each.settings]
+    assert step.sure
+    assert step.settings == free.next_steps[0].settings
+    assert "device_use_share" in step.why_not
+    assert step not in bound.next_steps
+
+
 def test_the_most_load_is_found(here: Pool) -> None:
     """One device serves at most one proof in 4 s, and the workload has one in 40 s."""
     asked = question(opened(6_000.0, poisson=1 / 40))

@@ -94,6 +94,8 @@ def test_no_interval_leaves_the_range_of_its_figure() -> None:
             Interval(354.21 * 2**30, 353.3 * 2**30, 355.12 * 2**30, 5),
             "354.21 ± 0.91GiB",
         ),
+        ("binding_share[x]", Interval(0.999, 0.996, 1.0, 2), "99.9 (99.6 to 100) %"),
+        ("waited_s[x]", Interval(9e7, 0.0, 1.9e8, 2), "1,042 (0 to 2,199) d"),
         ("proofs", Interval(2769.0, 2702.6, 2835.4, 5), "2,769 ± 66"),
         ("proofs_an_hour", Interval(3.85, None, None, 1), "3.85"),
         ("budget_bytes", Interval(0.0, None, None, 1), "0B"),
