@@ -19,7 +19,7 @@ LOOK_EVERY_S = 1.0
 # Idle entries go to a process that has waited so long: keeping them would save it a load, not the other.
 YIELD_AFTER_S = 1.0
 # What is in use is let go in the end, too, after a turn: long enough that loading it again costs a tenth.
-TURN_S, TURN_S_PER_GIB = 10.0, 10.0
+TURN_S, TURN_S_PER_GIB = 2.0, 10.0
 
 
 class Share:
