@@ -17,7 +17,7 @@ import pytest
 
 import examples
 from cli.bench.public import cuzk_bench
-from tests.bench.called import Call, caller
+from tests.called import Call, caller
 from tests.daemon.conftest import Daemon
 
 CUZK = Path(sys.executable).with_name("cuzk")

@@ -18,7 +18,7 @@ from bench.circuit import opened_circuit
 from bench.errors import BenchError
 from bench.pce import compare_ways
 from config import Config, SrsConfig
-from tests.bench.called import Call, caller
+from tests.called import Call, caller
 
 CUZK = Path(sys.executable).with_name("cuzk")
 

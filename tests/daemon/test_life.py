@@ -15,6 +15,7 @@ from daemon import place
 from daemon.client import Client, connect, wait_ready
 from daemon.errors import QueueFull, Silent, Unavailable, UnknownJob
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
+from tests.called import caller
 from tests.daemon.conftest import CUZK, INPUT, PATIENCE_S, Daemon, pid_file
 
 LONG = 1500  # partitions that take a while together
@@ -77,10 +78,10 @@ def test_threads_are_those_of_its_pools_however_many_clients_there_are(daemon: D
     assert first < 40
 
 
-def test_a_second_daemon_of_the_same_folder_is_refused_and_names_the_first(daemon: Daemon) -> None:
-    command = [CUZK, "daemon", "--config", daemon.home / "cuzk.toml"]
-    environment = {**os.environ, "CUZK_HOME": str(daemon.home)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+def test_a_second_daemon_of_the_same_folder_is_refused_and_names_the_first(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = caller(monkeypatch, capsys, daemon.home, daemon.home / "cuzk.toml")("daemon")
     assert done.returncode == 2
     assert f"the daemon of process {pid_file(daemon.home)['pid']} uses it" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -328,11 +329,15 @@ def test_systemd_is_told_when_it_is_ready_and_when_it_ends(new_daemon) -> None:
         (["--listen", "0.0.0.0:0"], "it needs daemon.tls_cert and daemon.tls_key, and daemon.token_file"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(new_daemon, options: list[str], said: str) -> None:
+def test_what_cannot_be_is_refused_in_one_line(
+    new_daemon,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    said: str,
+) -> None:
     home = new_daemon().home
-    command = [CUZK, "daemon", "--config", home / "cuzk.toml", *options]
-    environment = {**os.environ, "CUZK_HOME": str(home)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    done = caller(monkeypatch, capsys, home, home / "cuzk.toml")("daemon", *options)
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stdout == ""
