@@ -101,7 +101,10 @@ def _find(parameters: StudyParameters, say: Say) -> Findings:
 
 def _run(asked: Study, _parameters: StudyParameters) -> Findings:
     summary = asked.run()
-    pictures = run_pictures(plotted_run(asked.history, summary.by_seed[0].run_ids[0]))
+    run_ids = summary.by_seed[0].run_ids
+    if not run_ids:
+        return Findings(summary.headline, {"figures": figure_rows(summary)})
+    pictures = run_pictures(plotted_run(asked.history, run_ids[0]))
     headline = f"{summary.headline}; {summary.pictured}"
     return Findings(headline, {"figures": figure_rows(summary)}, pictures)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 from math import ceil
 from random import Random
@@ -75,8 +76,14 @@ class Cron:
             yield max(0.0, at_s)
 
     def about(self, duration_s: float, start: datetime) -> float:
-        first = list(islice(self(duration_s, start, ""), FEW))
-        return len(first) * (duration_s / first[-1] if len(first) == FEW else 1.0)
+        return _about(self, duration_s, start)
+
+
+@lru_cache
+def _about(cron: Cron, duration_s: float, start: datetime) -> float:
+    """By the first FEW, which take some milliseconds; a sweep asks of each of its points."""
+    first = list(islice(cron(duration_s, start, ""), FEW))
+    return len(first) * (duration_s / first[-1] if len(first) == FEW else 1.0)
 
 
 @dataclass(frozen=True)

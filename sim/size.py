@@ -12,6 +12,8 @@ MOST_PARTITIONS = 20_000_000
 PARTITIONS_A_SECOND = 5_000
 """About what a core simulates: a month of 13,600 takes some seconds."""
 LONG_S = 60
+MOST_KEPT = 300_000
+"""Partitions of a run that is kept in the history, where a million would take gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ def check_size(workload: Workload) -> None:
         f"the workload has about {most.proofs:,.0f} proofs of {most.circuit} in {most.partitions:,.0f} "
         f"partitions, expected at most {MOST_PARTITIONS:,} partitions in a run; give it {change}"
     )
+
+
+def is_kept(workload: Workload) -> bool:
+    """Whether a run of it is small enough for the history, and so for pictures."""
+    return sum(each.partitions for each in sizes_of(workload)) <= MOST_KEPT
 
 
 def warnings(workloads: Sequence[Workload], runs_each: int) -> list[str]:

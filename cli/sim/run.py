@@ -59,6 +59,8 @@ def run(
     from flows.study.studies import study
 
     with study(parameters, say) as asked:
+        if pictures or html or trace:
+            asked.check_pictures()
         summary = asked.run()
         if as_json:
             print(json.dumps(summary.values()))

@@ -22,7 +22,7 @@ from sim.pool import Pool, Recording, Target, pool
 from sim.question import Question
 from sim.scenario import Scenario, refusal
 from sim.settings import combinations, read_setting
-from sim.size import check_size, warnings
+from sim.size import MOST_KEPT, check_size, is_kept, warnings
 from sim.summary import Summary, summarize
 from sim.sweep import best_first, pareto_front
 from sim.words import quantity
@@ -78,6 +78,14 @@ class Study:
         """The question as it is."""
         return self._summaries([self._playable({})])[0]
 
+    def check_pictures(self) -> None:
+        """Raises SimError where there would be none to draw."""
+        if not is_kept(self.question.workload(self.given)):
+            raise SimError(
+                f"a run of more than {MOST_KEPT:,} partitions is not kept in the history, and not drawn; "
+                "--set workload.duration=… to less, or leave --pictures, --html and --trace out"
+            )
+
     def sweep(self, varied: Sequence[str], late: str = NEVER_LATE) -> Swept:
         """Every combination of what is varied. Raises SimError where none can be played."""
         points, refused, share = list[Scenario](), list[tuple[Mapping[str, str], str]](), read_share(late)
@@ -129,7 +137,11 @@ class Study:
     def _summaries(self, scenarios: Sequence[Scenario]) -> list[Summary]:
         seeds = self.parameters.all_seeds
         self._warn([each.workload for each in scenarios])
-        with self._pool(len(scenarios) * len(seeds)) as playing:
+        recording = self._recording()
+        if recording is not None and not all(is_kept(each.workload) for each in scenarios):
+            self._say(f"runs of more than {MOST_KEPT:,} partitions are not kept in the history")
+            recording = None
+        with self._pool(len(scenarios) * len(seeds), recording) as playing:
             return summarize(scenarios, seeds, playing)
 
     def _warn(self, workloads: Sequence[Workload]) -> None:
@@ -147,7 +159,7 @@ class Study:
         return Recording(target, self._recorded)
 
     @contextmanager
-    def _pool(self, cases: int) -> Iterator[Pool]:
+    def _pool(self, cases: int, recording: Recording | None = None) -> Iterator[Pool]:
         """Which says now and then how far it is."""
         done, progress = [0], Progress()
 
@@ -165,7 +177,7 @@ class Study:
             )
             return f"simulating, {done[0]}{of} runs done{at}"
 
-        with telling(self._say, word), pool(cases, progress, told, self._recording()) as playing:
+        with telling(self._say, word), pool(cases, progress, told, recording) as playing:
             yield playing
 
 

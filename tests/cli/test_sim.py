@@ -106,6 +106,15 @@ def test_the_verdict_is_the_same_words_everywhere(
     )
 
 
+def test_a_run_that_is_too_long_to_be_kept_has_no_pictures(
+    cuzk: Cuzk, environment: dict[str, str], schedule: Path, tmp_path: Path
+) -> None:
+    often = ("-w", schedule, "-m", ZEN4, "--set", "workload.porep-32g.poisson=200000/h")
+    said = refused(cuzk("sim", "run", *often, "--pictures", tmp_path / "pictures", env=environment))
+    assert "more than 300,000 partitions is not kept in the history" in said
+    assert not (tmp_path / "pictures").exists()
+
+
 def test_a_sweep_marks_the_front_and_writes_the_winner(
     cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from sim import Batch, SimError
 from sim.arrivals import Arrivals, Cron, Periodic, Poisson, Trace
 from sim.quantities import bandwidth, duration, rate, share, size
 from sim.scenario import Scenario, play
-from sim.size import Size, check_size, sizes_of, warnings
+from sim.size import Size, check_size, is_kept, sizes_of, warnings
 from sim.workload import START, ClosedLoop, OpenLoop
 from sim.workload_file import EXAMPLE, read_workload_table, workload_of
 from tests.sim.cluster import SIM_CIRCUIT, host
@@ -171,6 +171,8 @@ def test_what_would_never_end_is_refused_and_what_takes_long_is_told() -> None:
         check_size(batch)
     long = OpenLoop((Arrivals(SIM_CIRCUIT, Periodic(1.0)),), 30 * DAY_S)
     check_size(long)
+    assert not is_kept(long)
+    assert is_kept(OpenLoop(long.arrivals, DAY_S))
     assert warnings([long], 5) == [
         "about 2,592,000 partitions a run, 5 runs: may take some 43 min of processor time"
     ]
