@@ -13,13 +13,11 @@ from sim.load import load_near, loads, most_load, short_enough
 from sim.meter import NOTHING
 from sim.pool import Case, Pool
 from sim.question import Question
-from sim.scenario import Scenario, refusal
+from sim.steps import Step, best_of, playable, steps_from
 from sim.summary import Summary, summarize, summary_of
-from sim.sweep import gain
 
 MOST_MEMORY_BYTES = 4 * 2**40
 MEMORY_STEP = "32GiB"
-LEAST_GAIN = 0.005
 AT_ONCE = 2  # seeds that are played before it is asked whether others can still help
 FINDS = ("memory", "gpus", "hosts", "load")
 
@@ -37,30 +35,6 @@ class Axis:
     values: tuple[str, ...]
     rising: bool = True
     steady: bool = True
-
-
-@dataclass(frozen=True)
-class Step:
-    """A change to the machine that was found, and by what share it makes it better. `more_cost`: of it.
-
-    `why_not`: what the machine does not do any more with it; "" if all.
-    """
-
-    settings: Mapping[str, str]
-    gain: Interval
-    summary: Summary
-    more_cost: float | None
-    why_not: str = ""
-
-    @property
-    def sure(self) -> bool:
-        """Its gain, or loss, is no accident of the seeds."""
-        low, high = self.gain.low, self.gain.high
-        return low is not None and high is not None and (low > 0 or high < 0)
-
-    def worth(self, gain: float | None) -> float:
-        """So much gain for what it costs more; where that is not known, the gain."""
-        return (gain or 0.0) / (1.0 if self.more_cost is None else max(self.more_cost, 1e-9))
 
 
 @dataclass(frozen=True)
@@ -84,14 +58,8 @@ class Plan:
 
     @property
     def next_steps(self) -> tuple[Step, ...]:
-        """Those that gain most for what they cost more, or where costs are not known, most.
-
-        More than one where errors do not tell them apart, the best first; none where nothing surely gains.
-        """
-        able = [step for step in self.steps if not step.why_not]
-        sure = [step for step in able if step.sure and step.gain.mean >= LEAST_GAIN]
-        sure.sort(key=lambda step: -step.worth(step.gain.mean))
-        return tuple(each for each in sure if each.worth(each.gain.high) >= sure[0].worth(sure[0].gain.low))
+        """The best of the steps; see `best_of`."""
+        return best_of(self.steps)
 
 
 def axis_of(find: str, step: str = MEMORY_STEP) -> Axis:
@@ -159,7 +127,7 @@ def plan(
     found = tried[place]
     assert found is not None, "what does has been played"
     why = _try(question, with_value(beyond), bounds, seeds, pool)[1] if within else ""
-    steps = _steps(question, with_value(place), found, bounds, seeds, pool)
+    steps = steps_from(question, with_value(place), found, bounds, seeds, pool)
     return Plan(
         axis,
         axis.values[place],
@@ -187,7 +155,7 @@ def _that_does(
     question: Question, settings: Mapping[str, str], bounds: Bounds, seeds: Sequence[int], pool: Pool
 ) -> Summary | None:
     """The summary; None if it does not do, which is often sure before all is played."""
-    scenario = _playable(question, settings)
+    scenario = playable(question, settings)
     if isinstance(scenario, str):
         return None
     scenario = replace(scenario, most_late_share=min(1.0, len(seeds) * bounds.late_share))
@@ -204,20 +172,11 @@ def _try(
     question: Question, settings: Mapping[str, str], bounds: Bounds, seeds: Sequence[int], pool: Pool
 ) -> tuple[Summary | None, str]:
     """The summary of all that happens, and why it does not do; "" if it does."""
-    scenario = _playable(question, settings)
+    scenario = playable(question, settings)
     if isinstance(scenario, str):
         return None, scenario
     summary = summarize([scenario], seeds, pool)[0]
     return summary, why_not(summary, bounds)
-
-
-def _playable(question: Question, settings: Mapping[str, str]) -> Scenario | str:
-    """The scenario, or why there is none."""
-    try:
-        scenario = question.scenario(settings)
-    except SimError as error:  # such as memory that is less than the margin
-        return str(error)
-    return refusal(scenario) or scenario
 
 
 def _binding(summary: Summary | None) -> tuple[str, Interval] | None:
@@ -230,43 +189,3 @@ def _binding(summary: Summary | None) -> tuple[str, Interval] | None:
         return None
     name = max(shares, key=lambda name: shares[name].mean)
     return name, shares[name]
-
-
-def _steps(
-    question: Question,
-    settings: Mapping[str, str],
-    found: Summary,
-    bounds: Bounds,
-    seeds: Sequence[int],
-    pool: Pool,
-) -> tuple[Step, ...]:
-    """More of each part of the first host, each by itself."""
-    if not question.profile.hosts:
-        return ()
-    host = question.hosts(settings)[0]
-    changes = {
-        "machine.cores": str(host.cores * 5 // 4 + 1),
-        "machine.gpus": str(host.gpus + 1),
-        "machine.memory": format_size(host.memory + max(2**30, host.memory // 4)),
-        "machine.hosts": str(host.count + 1),
-        "machine.synthesis_slots": str((host.synthesis_slots or host.cores) * 5 // 4 + 1),
-        "machine.disks": str(host.disks + 1),
-    }
-    playable = {(key, value): _playable(question, {**settings, key: value}) for key, value in changes.items()}
-    scenarios = {step: each for step, each in playable.items() if isinstance(each, Scenario)}
-    tried = zip(scenarios, summarize([*scenarios.values()], seeds, pool), strict=True)
-    steps = [
-        Step(
-            {key: value},
-            gain(found, better),
-            better,
-            _more(found.cost, better.cost),
-            why_not(better, bounds),
-        )
-        for (key, value), better in tried
-    ]
-    return tuple(sorted(steps, key=lambda step: -step.gain.mean))
-
-
-def _more(before: float | None, after: float | None) -> float | None:
-    return None if before is None or after is None else after - before
