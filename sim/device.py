@@ -51,13 +51,10 @@ class Checks:
         self._env, self._send, self._ended = env, send, ended
         self.busy_s = 0.0
 
-    def _proved(self, proving: Proving) -> None:
+    def _proved(self, proving: Proving, check_s: float) -> None:
         proving.proved = True
-        call_in(self._env, self._check_s(proving), self._verified, proving)
+        call_in(self._env, check_s, self._verified, proving)
         self._send(Proved(proving.partition))
-
-    def _check_s(self, proving: Proving) -> float:
-        return proving.verify_s
 
     def _verified(self, alarm: Alarm) -> None:
         proving = alarm.subject
@@ -74,20 +71,21 @@ class HostWork:
     """
 
     def __init__(self, profile: MachineProfile, synthesis: SharedWork) -> None:
-        self._synthesis, self._slowdown = synthesis, profile.host_slowdown
-        self._stretch = None if profile.cores is None else cache(profile.cores.host_stretch)
-        self._at_work = 0
+        """`at_work`: whoever ends such work takes one away."""
+        self._synthesis, self.at_work = synthesis, 0
+        cores, slowdown = profile.cores, profile.host_slowdown
+
+        @cache
+        def stretch(at_work: int, synthesizing: int) -> float:
+            of_cores = 1.0 if cores is None else cores.host_stretch(at_work, synthesizing)
+            return (1 + synthesizing * slowdown) * of_cores
+
+        self._stretch = stretch
 
     def begin_s(self, alone_s: float) -> float:
-        """How long it will take, from now to its `end`."""
-        self._at_work += 1
-        synthesizing = self._synthesis.running
-        if self._slowdown:
-            alone_s *= 1 + synthesizing * self._slowdown
-        return alone_s if self._stretch is None else alone_s * self._stretch(self._at_work, synthesizing)
-
-    def end(self) -> None:
-        self._at_work -= 1
+        """How long it will take, from now to its end."""
+        self.at_work += 1
+        return alone_s * self._stretch(self.at_work, self._synthesis.running)
 
 
 class SerialDevice(Checks):
@@ -129,7 +127,7 @@ class SerialDevice(Checks):
             self._waiting.remove(proving)
 
     def _host_is_ready(self, alarm: Alarm) -> None:
-        self._host_work.end()
+        self._host_work.at_work -= 1
         if not alarm.subject.stopped:
             self._arrive(alarm.subject)
 
@@ -158,7 +156,7 @@ class SerialDevice(Checks):
             host_s = self._host_work.begin_s(proving.prove_s * self._after)
             call_in(self._env, host_s, self._host_is_done, proving)
         else:
-            self._proved(proving)
+            self._proved(proving, proving.verify_s)
 
     def _next(self) -> None:
         now_s = self._env.now
@@ -168,9 +166,9 @@ class SerialDevice(Checks):
             self._enter(self._waiting.popleft(), now_s)
 
     def _host_is_done(self, alarm: Alarm) -> None:
-        self._host_work.end()
+        self._host_work.at_work -= 1
         if not alarm.subject.stopped:
-            self._proved(alarm.subject)
+            self._proved(alarm.subject, alarm.subject.verify_s)
 
 
 class Processors(Checks):
@@ -218,10 +216,8 @@ class Processors(Checks):
         self._leave(proving)
         if proving.working_bytes is not None:
             self._send(Measured(proving.partition, proving.working_bytes))
-        self._proved(proving)
-
-    def _check_s(self, proving: Proving) -> float:
-        return proving.verify_s * self._check_stretch(self._synthesis.running, self._work.running)
+        stretch = self._check_stretch(self._synthesis.running, self._work.running)
+        self._proved(proving, proving.verify_s * stretch)
 
     def _leave(self, proving: Proving) -> None:
         del self._pieces[proving]

@@ -91,7 +91,10 @@ class SharedWork:
         self._weights += weight
         other = self._beside
         if other is None:
-            self._set_stretch(0)
+            if self._by_size or not self.running:
+                self._set_stretch(0)
+            else:  # most of all calls
+                self._stretch = self._stretch_of(self.running, 0)
         else:
             self._set_stretch(other.running)
             other._neighbours_changed(self.running)
@@ -120,7 +123,7 @@ class SharedWork:
             self._alarm = None
             return
         left_s = (ends[0][0] - self._done_s) * self._stretch
-        self._alarm = call_in(self._env, max(0.0, left_s), self._ring, ends[0][0])
+        self._alarm = call_in(self._env, left_s if left_s > 0.0 else 0.0, self._ring, ends[0][0])
 
     def _ring(self, alarm: Alarm) -> None:
         if alarm is not self._alarm:
