@@ -20,6 +20,7 @@ from flows.parameters.resume import taken_up
 from flows.proving.daemon_circuit import on_daemon
 from flows.server.chosen import named_server, prefect_server
 from flows.server.local import Say, running_server
+from flows.spread.known import refuse_where_none_serves
 from flows.summary import BatchInterrupted, BatchSummary, begun, observer
 from policy import BudgetPolicy, Circuit, Job, Limits, Reject, Submit
 
@@ -50,6 +51,8 @@ def _run_batch(
         _, circuit = asyncio.run(on_daemon(parameters))
     else:
         circuit = engine.resolve(parameters.circuit, config)
+    if parameters.hosts:
+        refuse_where_none_serves(parameters.hosts, _running_server())
     _check_folders(parameters)
     Requests(parameters, circuit, home())
     if not parameters.engine:
@@ -101,12 +104,17 @@ def _talking_to(api_url: str) -> AbstractContextManager[object]:
     return temporary_settings({PREFECT_API_URL: api_url})
 
 
-def _which_server() -> str:
+def _running_server() -> str | None:
+    """The address of the server that will be used; None where one is to be started for the run."""
     if named_url := named_server():
-        return f"using the Prefect server at {named_url}"
-    if running := running_server(home() / "prefect"):
-        return f"using the Prefect server at {running.api_url}"
-    return "starting a Prefect server for this run"
+        return named_url
+    running = running_server(home() / "prefect")
+    return running.api_url if running else None
+
+
+def _which_server() -> str:
+    api_url = _running_server()
+    return f"using the Prefect server at {api_url}" if api_url else "starting a Prefect server for this run"
 
 
 def refuse_an_unusable_ledger(config: Config, limits: Limits, parameters: BatchParameters) -> None:

@@ -1,35 +1,39 @@
 """A batch on several hosts: opened here, proved by them, and kept in the history of this one."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from prefect import get_client, get_run_logger
+from prefect.client.orchestration import PrefectClient
 from prefect.runtime import flow_run
 
 import engine
 from config import Config
-from db import HistoryWriter, Proof, Run, State, new_id, open_history
-from engine import CircuitSpec, ProofCancelled
+from db import find_run, new_id, open_history
+from engine import CircuitSpec
 from engine.compiling import compile_for_key
 from engine.outputs import usual_folder
 from flows.display.artifacts import show_proofs
 from flows.display.late import marked_when_late
 from flows.display.progress import tell, teller
+from flows.ends.closing import close_dead
 from flows.parameters.batch import BatchParameters, batch_config
 from flows.parameters.due import due_at
 from flows.parameters.requests import Requests
 from flows.parameters.resume import keep, taken_up
 from flows.proving.real_batch import finished
+from flows.spread.courier import Inbox, forward
+from flows.spread.earlier import TakenOver, end_earlier, take
 from flows.spread.hosts import check_hosts
+from flows.spread.record import SpreadRecord, recorded
 from flows.spread.share import ShareParameters
 from flows.spread.spread import Spread, Wanted
-from flows.summary import BatchCancelled, BatchSummary, Proofs, ProofSummary, begun
-from flows.version import code_version
+from flows.summary import BatchCancelled, BatchSummary, Proofs
 
 
 async def prove_on_hosts(parameters: BatchParameters) -> BatchSummary:
@@ -44,18 +48,24 @@ async def prove_on_hosts(parameters: BatchParameters) -> BatchSummary:
     output = (parameters.output or usual_folder(run_id)).absolute()
     async with get_client() as client:
         await check_hosts(client, parameters.hosts)
-        wanted = await _wanted(parameters, circuit, output, run_id)
+        wanted = await _wanted(client, parameters, circuit, config, output, run_id)
         keep(parameters, output)
-        with _kept(parameters, config, run_id, output, len(wanted.found)) as (summary, writer):
-            spread = Spread(client, wanted, _recorded(writer, run_id, circuit, wanted))
-            try:
-                async with marked_when_late(wanted.requests.due, spread.word):
-                    await spread.prove()
-            except asyncio.CancelledError as error:
-                raise BatchCancelled(replace(summary, proofs=Proofs(spread.proofs))) from error
-            summary = replace(summary, proofs=Proofs(spread.proofs))
-            _close(writer, summary)
+        with recorded(parameters, config, run_id, output, circuit.name, wanted) as record:
+            closing = asyncio.create_task(close_dead(record.history))
+            summary = await _proved(Spread(client, wanted, record.ended), record)
+            await closing
     await show_proofs(summary)
+    return summary
+
+
+async def _proved(spread: Spread, record: SpreadRecord) -> BatchSummary:
+    try:
+        async with marked_when_late(spread.wanted.requests.due, spread.word):
+            await spread.prove()
+    except asyncio.CancelledError as error:
+        raise BatchCancelled(replace(record.summary, proofs=Proofs(spread.proofs))) from error
+    summary = replace(record.summary, proofs=Proofs(spread.proofs))
+    record.close(summary)
     return summary
 
 
@@ -66,12 +76,25 @@ def _prepared(parameters: BatchParameters, config: Config, say: Callable[[str], 
     return circuit
 
 
-async def _wanted(parameters: BatchParameters, circuit: CircuitSpec, output: Path, run_id: str) -> Wanted:
+async def _wanted(
+    client: PrefectClient,
+    parameters: BatchParameters,
+    circuit: CircuitSpec,
+    config: Config,
+    output: Path,
+    run_id: str,
+) -> Wanted:
     from engine.assembly import Assembly
 
     requests, partitions = Requests(parameters, circuit, output), parameters.partitions or circuit.partitions
     found = await finished(parameters, circuit.zkey, requests, partitions)
     assembly = await asyncio.to_thread(Assembly, circuit.zkey, partitions, requests.folder, run_id)
+    taken, inbox = TakenOver(), Inbox(client, UUID(flow_run.id))
+    if earlier := await asyncio.to_thread(_earlier, parameters, config):
+        await end_earlier(client, earlier)
+        await forward(client, earlier, UUID(flow_run.id))
+        taken = await take(inbox, assembly, partitions, found)
+        tell(f"{len(taken.whole)} more, and {len(taken.partitions)} partitions of others, were on their way")
     asked = ShareParameters(
         batch=_for_each(parameters, partitions),
         host="",
@@ -80,7 +103,27 @@ async def _wanted(parameters: BatchParameters, circuit: CircuitSpec, output: Pat
         batch_run=str(flow_run.id),
     )
     stop = parameters.on_failure == "stop"
-    return Wanted(asked, parameters.hosts, requests, assembly, parameters.count, partitions, found, stop)
+    return Wanted(
+        asked,
+        parameters.hosts,
+        requests,
+        assembly,
+        inbox,
+        parameters.count,
+        partitions,
+        found | taken.whole,
+        taken.partitions,
+        stop,
+    )
+
+
+def _earlier(parameters: BatchParameters, config: Config) -> UUID | None:
+    """The flow run of the run that is resumed."""
+    if parameters.resume is None:
+        return None
+    with open_history(config.history_url(), spool=config.history_spool()) as history:
+        flow_run_id = find_run(history, parameters.resume).flow_run_id
+    return UUID(flow_run_id) if flow_run_id else None
 
 
 def _for_each(parameters: BatchParameters, partitions: int) -> BatchParameters:
@@ -89,67 +132,3 @@ def _for_each(parameters: BatchParameters, partitions: int) -> BatchParameters:
     at_a_time = -(-parameters.concurrency * partitions // len(parameters.hosts))
     own: dict[str, Any] = {"hosts": [], "output": None, "resume": None, "due": due, "concurrency": at_a_time}
     return parameters.model_copy(update={**own, "partitions": partitions})
-
-
-@contextmanager
-def _kept(
-    parameters: BatchParameters, config: Config, run_id: str, output: Path, found: int
-) -> Iterator[tuple[BatchSummary, HistoryWriter]]:
-    """Inside the block the run is under way in the history; an error that leaves it is how the run ends."""
-    run = Run(
-        id=run_id,
-        source="real",
-        name=parameters.title,
-        proof_count=parameters.count - found,
-        code_version=code_version(),
-        flow_run_id=flow_run.id,
-        output_path=str(output),
-    )
-    opened = open_history(config.history_url(), spool=config.history_spool(), hide=config.history.hash)
-    with opened as history, history.writer() as writer:
-        writer.insert(run)
-        summary = BatchSummary(
-            run_id, history.address, output, None, flow_run.ui_url, parameters.count, found
-        )
-        if told := begun.get():
-            told(summary)
-        try:
-            yield summary, writer
-        except asyncio.CancelledError:
-            writer.update(Run, run_id, state="cancelled", ended_at=datetime.now(UTC))
-            raise
-        except Exception as error:
-            writer.update(Run, run_id, state="failed", error=str(error), ended_at=datetime.now(UTC))
-            raise
-        if lost := writer.close():
-            tell(str(lost))
-
-
-def _close(writer: HistoryWriter, summary: BatchSummary) -> None:
-    failed = summary.failed
-    state, why = ("failed", str(failed[0].error)) if failed else ("succeeded", None)
-    writer.update(Run, summary.run_id, state=state, error=why, ended_at=datetime.now(UTC))
-
-
-def _recorded(
-    writer: HistoryWriter, run_id: str, circuit: CircuitSpec, wanted: Wanted
-) -> Callable[[int, ProofSummary], None]:
-    """Keeps each proof in the history; its stages are in that of the hosts."""
-
-    def ended(index: int, proof: ProofSummary) -> None:
-        cancelled = isinstance(proof.error, ProofCancelled)
-        state: State = "succeeded" if proof.error is None else "cancelled" if cancelled else "failed"
-        row = Proof(
-            run_id=run_id,
-            name=proof.name,
-            circuit=circuit.name,
-            partition_count=wanted.partitions,
-            state=state,
-            submitted_s=0.0,
-            ended_s=proof.seconds,
-            proof_path=str(wanted.requests.folder(index)) if proof.error is None else None,
-            error=None if proof.error is None else str(proof.error),
-        )
-        writer.insert(row)
-
-    return ended

@@ -1,13 +1,13 @@
 """Proofs on their way from a host to the run of the batch: Prefect keeps them as inputs of that run.
 
-The hosts need no folder in common so; the batch's run deletes what it has read. Proofs and public signals
-are all that is sent, never an input or a witness.
+The hosts need no folder in common so; the batch's run deletes what it needs no more. Proofs and public
+signals are all that is sent, never an input or a witness.
 """
 
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,10 +96,37 @@ class Courier:
                 del some.failed[number]
 
 
-async def received(client: PrefectClient, batch_run: UUID, share_run: UUID) -> AsyncIterator[Parcel]:
-    """What has come from a share, each parcel once; it is deleted when the next one is asked for."""
-    prefix = f"{PREFIX}{share_run}-"
-    while found := await client.filter_flow_run_input(batch_run, prefix, MOST_READ, set()):
+class Inbox:
+    """At the batch's run: what has come. A parcel stays on the server until none of it is needed there any
+    more, so that a run that takes this one up has it.
+    """
+
+    def __init__(self, client: PrefectClient, batch_run: UUID) -> None:
+        self._client, self._batch_run = client, batch_run
+        self._read: dict[str, set[int]] = {}  # numbers of partitions, by key
+
+    async def received(self, share_run: UUID | None = None) -> AsyncIterator[Parcel]:
+        """What has come from a share, or with None from any, each parcel once."""
+        prefix = PREFIX if share_run is None else f"{PREFIX}{share_run}-"
+        while found := await self._client.filter_flow_run_input(
+            self._batch_run, prefix, MOST_READ, {key for key in self._read if key.startswith(prefix)}
+        ):
+            for each in found:
+                parcel = Parcel.from_text(each.value)
+                self._read[each.key] = parcel.made.keys() | parcel.failed.keys()
+                yield parcel
+
+    async def delete(self, is_needed: Callable[[int], bool]) -> None:
+        """Delete the parcels of which no partition is needed; `is_needed` is asked by its number."""
+        for key, numbers in list(self._read.items()):
+            if not any(map(is_needed, numbers)):
+                await self._client.delete_flow_run_input(self._batch_run, key)
+                del self._read[key]
+
+
+async def forward(client: PrefectClient, from_run: UUID, to_run: UUID) -> None:
+    """Give what has come for one batch's run to another."""
+    while found := await client.filter_flow_run_input(from_run, PREFIX, MOST_READ, set()):
         for each in found:
-            yield Parcel.from_text(each.value)
-            await client.delete_flow_run_input(batch_run, each.key)
+            await client.create_flow_run_input(to_run, each.key, each.value)
+            await client.delete_flow_run_input(from_run, each.key)

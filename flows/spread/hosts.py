@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from uuid import UUID
 
 from prefect import State
@@ -13,12 +12,11 @@ from prefect.deployments import arun_deployment
 from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled
 
-from config import ConfigError
 from flows.deployments.file import TAG
+from flows.spread.known import DEPLOYMENT, not_deployed, refuse_unknown
 from flows.spread.numbers import as_text
 from flows.spread.share import ShareParameters
 
-DEPLOYMENT = "prove_partitions/share"
 BEGINS_WITHIN_S = 120.0
 """A host looks for runs every 2 s, but may have its fill of other runs."""
 
@@ -38,15 +36,8 @@ async def check_hosts(client: PrefectClient, hosts: Iterable[str]) -> None:
     try:
         pool = (await client.read_deployment_by_name(DEPLOYMENT)).work_pool_name
     except ObjectNotFound as error:
-        raise ConfigError(
-            f"hosts: the Prefect server has no deployment {DEPLOYMENT}; run `cuzk deploy`"
-        ) from error
-    known = [queue.name for queue in await client.read_work_queues(work_pool_name=pool)]
-    for host in hosts:
-        if host not in known:
-            near = get_close_matches(host, known, 1)
-            meant = f"did you mean {near[0]!r}?" if near else f"expected some of {', '.join(sorted(known))}"
-            raise ConfigError(f"hosts: no host serves the queue {host!r}; {meant}")
+        raise not_deployed() from error
+    refuse_unknown(hosts, [queue.name for queue in await client.read_work_queues(work_pool_name=pool)])
 
 
 async def ask(parameters: ShareParameters, numbers: list[int]) -> Share:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from httpx import HTTPError
 from prefect import State
@@ -22,7 +21,7 @@ from flows.display.artifacts import ProgressBar
 from flows.display.late import late_s
 from flows.display.progress import WORD_EVERY_S, tell
 from flows.parameters.requests import Requests
-from flows.spread.courier import Parcel, received
+from flows.spread.courier import Inbox, Parcel
 from flows.spread.hosts import Share, ask, end_of
 from flows.spread.share import ShareParameters
 from flows.summary import ProofSummary
@@ -43,9 +42,11 @@ class Wanted:
     hosts: list[str]
     requests: Requests
     assembly: Assembly
+    inbox: Inbox
     count: int
     partitions: int
     found: set[int]
+    there: set[int]  # partitions of other proofs that the assembly has
     stop: bool  # at the first failure
 
 
@@ -75,14 +76,16 @@ class Spread:
         numbers = [
             number
             for number in range(wanted.count * wanted.partitions)
-            if number // wanted.partitions not in wanted.found
+            if number // wanted.partitions not in wanted.found and number not in wanted.there
         ]
         await self._deal(numbers, wanted.hosts)
+        await self._tidy()
         try:
             while self._shares and not (wanted.stop and self._has_failed):
                 await asyncio.sleep(LOOK_EVERY_S)
                 for share in list(self._shares):
                     await self._look_at(share)
+                await self._tidy()
                 await self._show_progress()
         finally:
             await acreate_table_artifact(self._rows(), "hosts", "What each host has proved")
@@ -102,7 +105,7 @@ class Spread:
     async def _look_at(self, share: Share) -> None:
         try:
             state = await end_of(self.client, share)  # first: all that it has sent is there if it has ended
-            async for parcel in received(self.client, UUID(self.wanted.asked.batch_run), share.run_id):
+            async for parcel in self.wanted.inbox.received(share.run_id):
                 await self._take(share, parcel)
         except (HTTPError, PrefectHTTPStatusError) as error:  # a server that is started again, for one
             log.warning("%s is asked again later: %s", share.host, error)
@@ -111,6 +114,17 @@ class Spread:
             self._shares.remove(share)
             if share.left:
                 await self._lose(share, state)
+
+    async def _tidy(self) -> None:
+        """Of proofs that have ended nothing needs to stay on the server."""
+        try:
+            await self.wanted.inbox.delete(self._needs)
+        except (HTTPError, PrefectHTTPStatusError) as error:
+            log.warning("what was read is deleted later: %s", error)
+
+    def _needs(self, number: int) -> bool:
+        index = number // self.wanted.partitions
+        return index not in self._proofs and index not in self.wanted.found
 
     async def _take(self, share: Share, parcel: Parcel) -> None:
         made = {number: files for number, files in parcel.made.items() if number in share.left}

@@ -37,10 +37,15 @@ class Host:
 
     @property
     def env(self) -> dict[str, str]:
-        """A run that waits for its deployment's turn looks more often than every half minute."""
-        turn = {"PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "3"}
+        """A run that waits for its deployment's turn looks more often than every half minute, and whoever
+        serves for what is due more often than every two seconds.
+        """
+        soon = {
+            "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "1",
+            "PREFECT_WORKER_QUERY_SECONDS": "0.5",
+        }
         elsewhere = {"PREFECT_API_URL": self.api_url} if self.joins else {}
-        return {**os.environ, "CUZK_HOME": str(self.home), **turn, **elsewhere}
+        return {**os.environ, "CUZK_HOME": str(self.home), **soon, **elsewhere}
 
     def get(self, question: str) -> Any:
         """GET from Prefect's API."""
