@@ -8,9 +8,9 @@ https://www.sqlite.org/isolation.html, https://www.sqlite.org/rescode.html#busy_
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from prefect.server.database.configurations import SQLITE_BEGIN_MODE, AioSqliteConfiguration
-from sqlalchemy.ext.asyncio import AsyncSession, AsyncSessionTransaction
 
 
 def write_first() -> None:
@@ -21,9 +21,9 @@ def write_first() -> None:
 @asynccontextmanager
 async def _begin_immediate(
     self: AioSqliteConfiguration,  # noqa: ARG001 it takes the method's place
-    session: AsyncSession,
+    session: Any,
     with_for_update: bool = False,  # noqa: ARG001
-) -> AsyncGenerator[AsyncSessionTransaction, None]:
+) -> AsyncGenerator[Any, None]:
     async with session.begin() as transaction:
         token = SQLITE_BEGIN_MODE.set("IMMEDIATE")
         try:
