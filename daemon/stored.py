@@ -22,6 +22,7 @@ class Stored:
 
     def __init__(self, store: JobStore) -> None:
         self._store = store
+        self._trouble = ""  # what was said of forgetting
 
     async def accept(self, job: Job) -> None:
         await asyncio.wrap_future(self._store.accept(_row(job)))
@@ -54,8 +55,11 @@ class Stored:
     async def forget(self, before: datetime, also_undelivered: bool) -> None:
         try:
             await asyncio.wrap_future(self._store.forget(before, also_undelivered))
-        except HistoryError as error:  # they are gone with the next ones
-            log.warning("%s", error)
+            self._trouble = ""
+        except HistoryError as error:  # they are gone with the next ones, some seconds later
+            if str(error) != self._trouble:
+                log.warning("%s", error)
+            self._trouble = str(error)
 
     def unfinished(self, folder: Path) -> list[Job]:
         """What earlier processes accepted and did not end. Blocks. Raises HistoryError."""
