@@ -12,10 +12,13 @@ python := .venv/bin/python
 here := $(shell pwd -P | cksum | cut -d ' ' -f 1)
 installed := .venv/installed-$(here)
 developed := .venv/developed-$(here)
+# Each installation has a folder of its own, to which .venv leads once it is whole: programs that run are not
+# touched. That before the last is removed by the next one.
+new := .venvs/$(shell date +%Y%m%d-%H%M%S)-$(shell echo $$$$)
 # pip is silent for minutes, or prints hundreds of lines; a word every ten seconds is in between.
-pip_install := trap 'kill $$!' EXIT; \
-  (while sleep 10 >/dev/null 2>&1 && kill -0 $$$$ 2>/dev/null; do echo "still installing, $$SECONDS s so far"; done) & \
-  $(python) -m pip install --quiet --disable-pip-version-check
+pip_options := -m pip install --quiet --disable-pip-version-check
+words := trap 'kill $$!' EXIT; \
+  (while sleep 10 >/dev/null 2>&1 && kill -0 $$$$ 2>/dev/null; do echo "still installing, $$SECONDS s so far"; done) &
 
 help:
 	@sed -n 's/^# //p' Makefile | head -n 3
@@ -31,16 +34,21 @@ $(installed): requirements.txt pyproject.toml
 	for candidate in $$candidates; do \
 	  if "$$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	    echo "building .venv with $$("$$candidate" --version) (once, a minute or two)"; \
-	    exec "$$candidate" -m venv --clear .venv; \
+	    exec "$$candidate" -m venv $(new); \
 	  fi; \
 	done; \
 	echo "make: no Python 3.11 or newer with venv among: $$candidates; install one or set PYTHON=/path/to/python3" >&2; exit 2
-	@$(pip_install) --require-hashes --requirement requirements.txt
-	@$(pip_install) --no-deps --no-build-isolation --editable .
+	@$(words) $(new)/bin/python $(pip_options) --require-hashes --requirement requirements.txt
+	@$(words) $(new)/bin/python $(pip_options) --no-deps --no-build-isolation --editable .
+	@former=$$(readlink .venv || true); \
+	if [ -d .venv ] && [ ! -L .venv ]; then former=$(new)-former; mv .venv "$$former"; fi; \
+	find .venvs -mindepth 1 -maxdepth 1 ! -path $(new) ! -path "$${former:-.}" -exec rm -rf {} +; \
+	ln -s $(new) .venvs/next; \
+	$(new)/bin/python -c 'import os; os.replace(".venvs/next", ".venv")'
 	@touch $@
 
 $(developed): $(installed) requirements-dev.txt
-	@$(pip_install) --require-hashes --requirement requirements-dev.txt
+	@$(words) $(python) $(pip_options) --require-hashes --requirement requirements-dev.txt
 	@touch $@
 
 node_modules/.package-lock.json: package-lock.json
@@ -76,4 +84,4 @@ lock:
 	  --no-header --quiet --extra build --extra dev --constraint requirements.txt --output-file requirements-dev.txt
 
 clean:
-	rm -rf .venv node_modules build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venvs node_modules build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -35,7 +35,7 @@ from cli.vkey import vkey
 from cli.warmup import warmup
 from engine.forced_end import INTERRUPTED, end_soon_after_a_signal
 
-BAD_INPUT = 2
+FAILED, BAD_INPUT = 1, 2
 REFUSALS = {
     "bench.errors": "BenchError",
     "config.errors": "ConfigError",
@@ -97,6 +97,8 @@ def main(program: click.Command = cli) -> None:
             _end(str(error), BAD_INPUT)
         if is_interrupt(error):
             _end("interrupted", INTERRUPTED)
+        if isinstance(error, ImportError):
+            _end(f"its installation is not whole ({error}): install it anew, with `make install`", FAILED)
         raise
 
 

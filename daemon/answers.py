@@ -20,6 +20,7 @@ from daemon.errors import (
     Unavailable,
     UnknownJob,
 )
+from daemon.installation import told, what_is_missing
 from db import HistoryError
 from engine import EngineError
 from groth16.errors import InputError
@@ -102,6 +103,8 @@ def streamed(method: Callable[..., AsyncIterator[Any]]) -> Callable[..., AsyncIt
 async def _abort(context: Any, error: Exception) -> NoReturn:
     if isinstance(error, grpc.aio.AbortError | grpc.aio.BaseError):
         raise error
+    if missing := what_is_missing(error):
+        error = Unavailable(told(missing))
     code = next((code for kind, code in CODES.items() if isinstance(error, kind)), None)
     trailing: tuple[tuple[str, str], ...] = ()
     if isinstance(error, QueueFull):

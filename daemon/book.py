@@ -8,6 +8,7 @@ from pathlib import Path
 from daemon import inputs
 from daemon.circuits import Circuits
 from daemon.errors import Conflict, QueueFull, Refused, Unavailable
+from daemon.installation import told
 from daemon.jobs import Ask, Job, PartitionFiles
 from daemon.runs import Runs
 from daemon.shelf import Shelf, Store
@@ -72,13 +73,15 @@ class Book:
 
     @property
     def _has_room(self) -> bool:
-        return not self.runs.draining and len(self.shelf.open_jobs) < self.queue_limit
+        return not (self.runs.draining or self.runs.missing) and len(self.shelf.open_jobs) < self.queue_limit
 
     def _check_room(self) -> None:
         if self._has_room:
             return
         if self.runs.draining:
             raise Unavailable("the daemon takes no more jobs, it ends; try again once it has started anew")
+        if self.runs.missing:
+            raise Unavailable(f"the daemon takes no more jobs: {told(self.runs.missing)}")
         wait_s = self.runs.room_in_s(self.queue_limit)
         raise QueueFull(
             f"{len(self.shelf.open_jobs)} jobs wait or run, as many as daemon.queue_limit allows; "

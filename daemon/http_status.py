@@ -23,6 +23,7 @@ from daemon import security
 from daemon.address import Address, parse_address
 from daemon.book import Book
 from daemon.errors import DaemonError
+from daemon.installation import told
 from daemon.metrics import metrics_text
 from daemon.status import Status
 from engine import Engine
@@ -108,6 +109,8 @@ def _application(settings: DaemonConfig, engine: Engine, book: Book, status: Sta
     async def health(_request: Request) -> Response:
         if book.runs.draining:
             return PlainTextResponse("draining\n", status_code=503)
+        if book.runs.missing:
+            return PlainTextResponse(told(book.runs.missing) + "\n", status_code=503)
         return PlainTextResponse("ok\n")
 
     known = _for_the_known(security.token(settings))

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from daemon import inputs
 from daemon.circuits import Circuits
 from daemon.errors import DaemonError
+from daemon.installation import AGAIN_S, told, what_is_missing
 from daemon.jobs import End, Job, State
 from daemon.results import timings_of
 from daemon.shelf import Shelf, Store
@@ -25,10 +26,12 @@ class Runs:
     """A task for each job that has not ended; methods belong to the event loop's thread.
 
     `ended`: how many have, by state. `draining`: what is cut short is left to the next process.
+    `missing`: what the program's own installation lacks, so that jobs wait; "" where it is whole.
     """
 
     def __init__(self, engine: Engine, circuits: Circuits, store: Store, shelf: Shelf) -> None:
         self.draining = False
+        self.missing = ""
         self.ended: Counter[State] = Counter()
         self._engine, self._circuits, self._store, self._shelf = engine, circuits, store, shelf
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -55,6 +58,8 @@ class Runs:
             ended_s = (datetime.now(UTC) - job.end.at).total_seconds()
             because = f": {job.end.error}" if job.end.error else ""
             return [f"{job.ask.title}: {job.state} {ended_s:.0f} s ago{because}"]
+        if job.proof_id is None and self.missing:
+            return [f"{job.ask.title}: waits, and is tried again: {told(self.missing)}"]
         if job.proof_id is None:
             return [
                 f"{job.ask.title}: waits until its circuit is ready: key and kernels are made on first use"
@@ -74,7 +79,7 @@ class Runs:
     async def _run(self, job: Job) -> None:
         """From ready to its end, which is kept before anybody hears of it."""
         try:
-            end = await self._prove(job)
+            end = await self._prove_when_whole(job)
         except (ProofCancelled, asyncio.CancelledError):
             if self.draining and not job.cancelled:
                 return  # the next process runs it again
@@ -85,6 +90,28 @@ class Runs:
             log.exception("job %s has failed by a mistake of this program", job.id)
             end = End("failed", wording(error), timings=timings_of(job))
         await self._finish(job, end)
+
+    async def _prove_when_whole(self, job: Job) -> End:
+        """An installation that is not whole is no fault of the job, which waits until it is."""
+        for attempt in range(1_000_000):
+            try:
+                end = await self._prove(job)
+                self.missing = ""
+                return end
+            except Exception as error:
+                if not (missing := what_is_missing(error)):
+                    raise
+                self._back_to_waiting(job, missing)
+            await asyncio.sleep(AGAIN_S[min(attempt, len(AGAIN_S) - 1)])
+        raise AssertionError("unreachable")
+
+    def _back_to_waiting(self, job: Job, missing: str) -> None:
+        if missing != self.missing:
+            log.error("jobs wait: %s", told(missing))
+        self.missing = missing
+        if job.proof_id is not None:
+            self._engine.forget(job.proof_id)
+        job.proof_id, job.active, job.state = None, None, "accepted"
 
     async def _prove(self, job: Job) -> End:
         if job.cancelled:

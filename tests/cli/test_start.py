@@ -95,3 +95,18 @@ def test_a_question_to_the_history_loads_nothing_that_it_does_not_need(tmp_path:
     modules = set(done.stdout.splitlines()[-1].split())
     assert "sqlalchemy" in modules
     assert not NEEDED_BY_OTHER_QUESTIONS & modules
+
+
+def test_an_installation_that_is_not_whole_is_said_in_one_line() -> None:
+    code = "import sys; sys.modules['engine.doctor'] = None; from cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "doctor"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("cuzk: its installation is not whole (import of engine.doctor halted")
+    assert len(done.stderr.splitlines()) == 1

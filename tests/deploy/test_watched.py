@@ -30,7 +30,7 @@ def test_each_alert_fires_when_it_is_to_and_not_before() -> None:
 
 def test_the_unit_is_one_that_systemd_takes_without_a_word(tmp_path: Path) -> None:
     text = (FOLDER / "cuzk-daemon.service").read_text()
-    installed = "/opt/cuzk/.venv/bin/cuzk-daemon"
+    installed = "/opt/cuzk/current/.venv/bin/cuzk-daemon"
     assert text.count(installed) == 1
     unit = tmp_path / "cuzk-daemon.service"
     unit.write_text(text.replace(installed, str(Path(sys.executable).with_name("cuzk-daemon"))))
