@@ -76,7 +76,10 @@ for command in (*SINGLE, *BATCHES):
 
 
 def main(program: click.Command = cli) -> None:
-    """Run the command line; the process ends with 0, 1 (a check failed), 2 (bad input) or 130."""
+    """Run the command line; the process ends with 0, 1 (a check failed), 2 (bad input), 75 or 130.
+
+    75 is of a daemon alone, which may be started again later; an error's `exit_status` says so.
+    """
     replace_missing()
     outlive_readers()
     signal.signal(signal.SIGTERM, _interrupt)
@@ -94,7 +97,7 @@ def main(program: click.Command = cli) -> None:
             lead_nowhere(sys.stdout.fileno())  # or its rest would fail once more as the process ends
             _end(f"cannot write the output ({error.strerror}): make space where it goes", BAD_INPUT)
         if _is_refusal(error):
-            _end(str(error), BAD_INPUT)
+            _end(str(error), getattr(error, "exit_status", BAD_INPUT))
         if is_interrupt(error):
             _end("interrupted", INTERRUPTED)
         if isinstance(error, ImportError):

@@ -5,6 +5,12 @@ class DaemonError(Exception):
     """Base of this room's errors."""
 
 
+class NotNow(DaemonError):  # noqa: N818 — a state that passes
+    """The daemon cannot start, for a reason that time may heal: whoever starts it may try again."""
+
+    exit_status = 75  # EX_TEMPFAIL of sysexits.h
+
+
 class Unavailable(DaemonError):  # noqa: N818 — a state, not a malfunction
     """Nobody answers at the address, or the daemon takes nothing more: it ends."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -24,6 +23,7 @@ from daemon.address import Address, parse_address
 from daemon.book import Book
 from daemon.errors import DaemonError
 from daemon.installation import told
+from daemon.listening import bound_socket
 from daemon.metrics import metrics_text
 from daemon.status import Status
 from engine import Engine
@@ -48,7 +48,7 @@ async def serve_status(
     if address.path is not None:
         raise DaemonError("daemon.status_listen: expected HOST:PORT, or nothing for no status over HTTP")
     security.check_listening(address, settings, "daemon.status_listen")
-    bound = _bind(address)
+    bound = bound_socket(address, "daemon.status_listen")
     server = _Server(_configured(_application(settings, engine, book, status), settings, address))
     serving = asyncio.create_task(server.serve(sockets=[bound]))
     scheme = "http" if address.is_local else "https"
@@ -67,21 +67,6 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Any:
         yield
-
-
-def _bind(address: Address) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((address.host, address.port))
-    except OSError as error:
-        bound.close()
-        raise DaemonError(
-            f"daemon.status_listen: cannot listen on {address.text} ({error.strerror}); "
-            "choose another address, or none"
-        ) from error
-    return bound
 
 
 def _configured(application: Starlette, settings: DaemonConfig, address: Address) -> uvicorn.Config:

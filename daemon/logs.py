@@ -9,17 +9,21 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from config import LoggingConfig
-from engine.log_lines import OURS, formatter, level_of
+from engine.log_lines import OURS, LeavesOut, formatter, level_of
 
 FILE_BYTES = 64 << 20
 KEPT_FILES = 5
+
+
+class _RunLog(LeavesOut, RotatingFileHandler):
+    """Several files, the older ones numbered."""
 
 
 @contextmanager
 def run_log(path: Path, settings: LoggingConfig) -> Iterator[Path]:
     """Inside the block, what our rooms log goes to the new file `path`; a full one moves to `path`.1, …"""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = RotatingFileHandler(path, "x", FILE_BYTES, KEPT_FILES, encoding="utf-8")
+    handler = _RunLog(path, "x", FILE_BYTES, KEPT_FILES, encoding="utf-8")
     handler.setFormatter(formatter(settings))
     logger = logging.getLogger(OURS)
     level, propagate = logger.level, logger.propagate

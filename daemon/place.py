@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from config import home
-from daemon.errors import DaemonError
+from daemon.errors import DaemonError, NotNow
 from db.process import is_alive, this_process_started_at
 
 
@@ -39,7 +39,7 @@ def owned() -> Iterator[Path]:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        raise DaemonError(
+        raise NotNow(
             f"{path}: {_owner()} uses it; end that daemon, or set CUZK_HOME to another folder"
         ) from None
     try:

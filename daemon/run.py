@@ -18,6 +18,7 @@ from daemon.address import Address, parse_address
 from daemon.book import Book
 from daemon.circuits import Circuits
 from daemon.circuits_service import CircuitsService
+from daemon.errors import DaemonError, NotNow
 from daemon.http_status import serve_status
 from daemon.kinds import check_kinds
 from daemon.logs import leave_streams, run_log
@@ -30,10 +31,11 @@ from daemon.signals import Signals
 from daemon.status import Status
 from daemon.stored import Stored
 from daemon.version import PROTOCOL, code_version
-from db import History, JobStore, new_id, open_history
+from db import History, HistoryError, JobStore, new_id, open_history, time_may_heal
 from db.process import host_name, this_process_started_at
-from engine import Engine, RunLabels
+from engine import Engine, EngineError, RunLabels
 from engine.leftovers import clean_up
+from engine.retrying import io_may_pass
 
 log = logging.getLogger("cuzk.daemon")
 
@@ -62,7 +64,24 @@ class Place:
 
 
 def run(start: Start) -> None:
-    """Be the daemon of this host until it is told to end. Raises DaemonError where it cannot be."""
+    """Be the daemon of this host until it is told to end.
+
+    Raises NotNow where it cannot be for a reason that time may heal, and DaemonError, EngineError or
+    HistoryError where it cannot be at all.
+    """
+    try:
+        _run(start)
+    except (DaemonError, EngineError, HistoryError, OSError) as error:
+        if isinstance(error, NotNow) or not _time_may_heal(error):
+            raise
+        raise NotNow(str(error)) from error
+
+
+def _time_may_heal(error: Exception) -> bool:
+    return io_may_pass(error) or (isinstance(error, HistoryError) and time_may_heal(error))
+
+
+def _run(start: Start) -> None:
     settings = start.config.daemon
     address = parse_address(settings.listen)
     check_listening(address, settings)
@@ -196,6 +215,9 @@ def _about(here: Place) -> pb.GetVersionResponse:
 def _reasons_logged() -> Iterator[None]:
     try:
         yield
+    except (DaemonError, EngineError, HistoryError) as error:
+        log.error("ended: %s", error)
+        raise
     except Exception as error:
         log.error("ended: %s", error, exc_info=error)
         raise

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import socket
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +12,8 @@ from config import DaemonConfig
 from daemon import security
 from daemon.address import Address
 from daemon.answers import Readable
-from daemon.errors import DaemonError
+from daemon.errors import NotNow
+from daemon.listening import check_free, clear_socket
 from daemon.proto.cuzk.v1 import proving_pb2
 from daemon.proto.cuzk.v1.proving_pb2_grpc import add_ProvingEngineServicer_to_server
 from daemon.proto.cuzk_py.v1 import circuits_pb2
@@ -46,7 +44,9 @@ async def serve(address: Address, settings: DaemonConfig, public: Any, circuits:
     add_CircuitsServicer_to_server(circuits, server)
     reflection.enable_server_reflection((*SERVICES, reflection.SERVICE_NAME), server)
     if address.path is not None:
-        _clear_socket(address)
+        clear_socket(address, "daemon.listen")
+    elif address.port:
+        check_free(address, "daemon.listen")  # gRPC would not tell why it cannot have it
     secure = security.credentials(address, settings)
     try:
         port = (
@@ -55,36 +55,10 @@ async def serve(address: Address, settings: DaemonConfig, public: Any, circuits:
             else server.add_secure_port(address.target, secure)
         )
     except RuntimeError as error:
-        raise DaemonError(
-            f"daemon.listen: cannot listen on {address.text}: another process does, or the address is not "
-            "this machine's; end it, or choose another address"
-        ) from error
+        raise NotNow(f"daemon.listen: cannot listen on {address.text}; choose another address") from error
     await server.start()
     if address.path is not None:
         address.path.chmod(0o660)
         return server, address
     scheme = "http" if secure is None else "https"
     return server, Address(f"{scheme}://{address.host}:{port}", address.host, port, tls=secure is not None)
-
-
-def _clear_socket(address: Address) -> None:
-    """Remove a socket that a dead daemon has left. Raises DaemonError where a live one answers there."""
-    path = address.path
-    assert path is not None, "a socket has a path"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DaemonError(f"daemon.listen: {path.parent}: cannot be made ({error.strerror})") from error
-    if not path.exists():
-        return
-    with contextlib.closing(socket.socket(socket.AF_UNIX)) as probe:
-        try:
-            probe.connect(os.fspath(path))
-        except OSError:
-            if not path.is_socket():
-                raise DaemonError(f"daemon.listen: {path}: is no socket; choose another path") from None
-            path.unlink()
-            return
-    raise DaemonError(
-        f"daemon.listen: another daemon answers at {address.text}; end it, or choose another path"
-    )

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from db.ask import Answer, ask, frame
-from db.errors import HistoryError, JobThere, NoHistory
+from db.errors import HistoryError, JobThere, NoHistory, time_may_heal
 from db.exported import read_lines, write_lines
 from db.failures import Failure, FailureRate, failure_rates, failures
 from db.filters import Filter
@@ -120,6 +120,7 @@ __all__ = [
     "stage_seconds",
     "stage_spans",
     "stage_statistics",
+    "time_may_heal",
     "trend",
     "unfinished_proofs",
     "vacuum",

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from typing_extensions import override
@@ -26,6 +27,20 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             fields["error"] = self.formatException(record.exc_info)
         return json.dumps(fields)
+
+
+class LeavesOut(logging.Handler):
+    """What cannot be written, as on a full disk, is left out: the work goes on, and tells of it elsewhere."""
+
+    @override
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Say nothing: the next line may find room."""
+
+    @override
+    def close(self) -> None:
+        """Let go of the file, though what is left for it cannot be written."""
+        with suppress(OSError):
+            super().close()
 
 
 def formatter(settings: LoggingConfig) -> logging.Formatter:

@@ -22,8 +22,8 @@ LOOK_EVERY_S = 0.1
 MAY_PASS = frozenset(
     getattr(errno, name)
     for name in (
-        "EIO", "EAGAIN", "EBUSY", "EMFILE", "ENFILE", "ENOSPC", "EDQUOT", "ESTALE", "ETIMEDOUT", "EREMOTEIO",
-        "ECONNRESET", "ENETDOWN", "ENETUNREACH", "EHOSTDOWN", "EHOSTUNREACH",
+        "EIO", "EAGAIN", "EBUSY", "EMFILE", "ENFILE", "ENOSPC", "EDQUOT", "EROFS", "ESTALE", "ETIMEDOUT",
+        "EREMOTEIO", "ECONNRESET", "ENETDOWN", "ENETUNREACH", "EHOSTDOWN", "EHOSTUNREACH",
     )
     if hasattr(errno, name)
 )  # fmt: skip

@@ -82,19 +82,40 @@ def test_a_second_daemon_of_the_same_folder_is_refused_and_names_the_first(
     daemon: Daemon, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = caller(monkeypatch, capsys, daemon.home, daemon.home / "cuzk.toml")("daemon")
-    assert done.returncode == 2
+    assert done.returncode == 75
     assert f"the daemon of process {pid_file(daemon.home)['pid']} uses it" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_port_that_another_has_is_refused_in_one_line(daemon: Daemon, new_daemon) -> None:
+def test_a_port_that_another_has_is_refused_in_one_line_that_names_it(daemon: Daemon, new_daemon) -> None:
     other = new_daemon()
     port = daemon.address.removeprefix("http://")
     command = [CUZK, "daemon", "--config", other.home / "cuzk.toml", "--listen", port]
     environment = {**os.environ, "CUZK_HOME": str(other.home)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 2
-    assert f"cannot listen on {port}" in done.stderr.splitlines()[-1]
+    assert done.returncode == 75
+    owner = pid_file(daemon.home)["pid"]
+    assert f"cannot listen on {port}: process {owner} (" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    (log,) = (other.home / "logs").glob("*.log")
+    assert "Traceback" not in log.read_text()
+
+
+def test_a_disk_that_is_full_at_the_start_is_one_line_and_may_be_tried_again(new_daemon) -> None:
+    daemon = new_daemon()
+    limited = f"ulimit -f 0; exec {CUZK} daemon --config {daemon.home}/cuzk.toml"  # no file may grow
+    environment = {**os.environ, "CUZK_HOME": str(daemon.home)}
+    done = subprocess.run(
+        ["bash", "-c", limited],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 75
+    assert len(done.stderr.splitlines()) == 1
+    assert "history.db" in done.stderr
 
 
 def test_neither_an_old_process_id_nor_an_old_log_is_taken_for_the_daemon_s(
