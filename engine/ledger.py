@@ -2,12 +2,16 @@
 
 The file is replaced as a whole and only under a lock beside it, so a process may be killed at any moment.
 Whoever changes it strikes out processes that are gone, and lets nobody wait for one that is suspended.
+
+While it cannot be written, as on a full disk, nobody new comes in, and those who are in it share what is free
+there in equal parts, without a record: the work goes on, and together they still stay within the budget.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import secrets
 import time
@@ -23,12 +27,15 @@ from config import home
 from engine.alive import is_alive, is_suspended, started
 from engine.book import Account, Book
 from engine.errors import EngineError
+from engine.passing import io_may_pass
 
 if TYPE_CHECKING:
     from config import Config
     from policy import Limits
 
 T = TypeVar("T")
+
+log = logging.getLogger("cuzk.engine")
 
 VERSION = 1
 # The lock is held for less than a millisecond, unless its holder was suspended in the middle.
@@ -56,13 +63,15 @@ class LedgerBusy(EngineError):  # noqa: N818 — a state that passes
 class Ledger:
     """One process's side of the ledger. Methods raise LedgerBusy, and EngineError where the file is unusable.
 
-    A share that could not be recorded was not given: after an error what this process holds is as before.
+    After an error what this process holds is as before.
     """
 
     def __init__(self, path: Path, name: str, budget_bytes: int) -> None:
         self.path = Path(os.path.realpath(path))  # where links lead, for all processes alike
         self._key = secrets.token_hex(8)
         self._account = Account(os.getpid(), started(os.getpid()), name, budget_bytes)
+        self._is_in_it = False  # this process, in the file
+        self._is_recorded = True  # what this process holds
 
     @property
     def share_bytes(self) -> int:
@@ -117,17 +126,48 @@ class Ledger:
 
     def _change(self, change: Callable[[Book], T]) -> T:
         with _locked(self.path):
-            book = _read(self.path)
-            before = asdict(book)
-            book.drop(is_gone)
-            book.pass_over(lambda account: is_suspended(account.pid))
-            if self._key not in book.accounts:  # the first time, or the file was deleted
-                book.open(self._key, replace(self._account))
+            book, before = self._entered()
             result = change(book)
             if asdict(book) != before:
-                _write(self.path, book)
+                try:
+                    _write(self.path, book)
+                    self._note(True)
+                except OSError as error:
+                    if not (self._is_in_it and io_may_pass(error)):
+                        raise
+                    self._note(False, error)
+                    book, _ = self._entered()
+                    book.total_bytes -= self._part_of_others_bytes()
+                    result = change(book)
+            self._is_in_it = True
             self._account = book.accounts[self._key]
             return result
+
+    def _entered(self) -> tuple[Book, dict[str, Any]]:
+        """The book with what this process holds now, and as the file has it."""
+        book = _read(self.path)
+        before = asdict(book)
+        book.drop(is_gone)
+        book.pass_over(lambda account: is_suspended(account.pid))
+        if self._key not in book.accounts:  # the first time, or the file was deleted
+            book.open(self._key, replace(self._account))
+        elif not self._is_recorded:
+            book.accounts[self._key] = replace(self._account)
+        return book, before
+
+    def _part_of_others_bytes(self) -> int:
+        """Of what is free by the file: this process has as large a part as each of them."""
+        book = _read(self.path)
+        book.drop(is_gone)
+        free_bytes = max(0, book.free_bytes)
+        return free_bytes - free_bytes // max(1, len(book.accounts))
+
+    def _note(self, is_recorded: bool, error: OSError | None = None) -> None:
+        if self._is_recorded and error is not None:
+            log.error("%s; until it can be, this process goes on with its part", _unusable(self.path, error))
+        elif is_recorded and not self._is_recorded:
+            log.warning("%s: shares of memory are recorded there again", self.path)
+        self._is_recorded = is_recorded
 
 
 def is_gone(account: Account) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -11,6 +10,7 @@ from typing import TypeVar
 
 from engine.ends import wording
 from engine.freeing import clear_frames
+from engine.passing import io_may_pass
 from kernels.parallel import Stopped
 
 T = TypeVar("T")
@@ -19,25 +19,6 @@ log = logging.getLogger("cuzk.engine")
 
 BACKOFF_S = (1.0, 4.0, 16.0)
 LOOK_EVERY_S = 0.1
-MAY_PASS = frozenset(
-    getattr(errno, name)
-    for name in (
-        "EIO", "EAGAIN", "EBUSY", "EMFILE", "ENFILE", "ENOSPC", "EDQUOT", "EROFS", "ESTALE", "ETIMEDOUT",
-        "EREMOTEIO", "ECONNRESET", "ENETDOWN", "ENETUNREACH", "EHOSTDOWN", "EHOSTUNREACH",
-    )
-    if hasattr(errno, name)
-)  # fmt: skip
-"""Of disks, of file systems over a network, and of what other processes have taken."""
-
-
-def io_may_pass(error: BaseException) -> bool:
-    """Whether a file could not be read or written for a reason that may pass: not where it is wrong."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError) and cause.errno in MAY_PASS:
-            return True
-        cause = cause.__cause__
-    return False
 
 
 async def retried(

@@ -118,6 +118,8 @@ class Share:
         """Who holds the memory that this process waits for; empty where it does not wait."""
         if not self._waits:
             return ""
+        if self._trouble:
+            return self._trouble
         involved = [each for each in self._others if each.share_bytes or each.ticket is not None]
         return "; ".join(map(_described, involved)) or "nobody holds it any more"
 
@@ -151,7 +153,7 @@ class Share:
 
     def _look(self) -> None:
         """Now and then: see who waits, ask again if this process does."""
-        self._try(self._read)
+        self._try(self._read, mends=False)
         self._look_in(ASK_EVERY_S if self._waits else LOOK_EVERY_S)
         self._yield_idle_entries()
         self.settle()
@@ -178,11 +180,12 @@ class Share:
         if lacking_bytes and self._policy.reserved_bytes:
             self._tell(max(0, self._policy.reserved_bytes - lacking_bytes))
 
-    def _try(self, action: Callable[[], object]) -> None:
-        """Do it now or at the next look; what goes wrong is logged once."""
+    def _try(self, action: Callable[[], object], mends: bool = True) -> None:
+        """Do it now or at the next look; what goes wrong is logged once, until what `mends` it goes well."""
         try:
             action()
-            self._trouble = None
+            if mends:
+                self._trouble = None
         except EngineError as error:
             if str(error) != self._trouble:
                 self._trouble = str(error)

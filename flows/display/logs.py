@@ -8,7 +8,11 @@ from pathlib import Path
 from prefect.logging.handlers import APILogHandler
 
 from config import LoggingConfig
-from engine.log_lines import OURS, formatter, level_of
+from engine.log_lines import OURS, LeavesOut, formatter, level_of
+
+
+class _RunLog(LeavesOut, logging.FileHandler):
+    """A file for one run."""
 
 
 @contextmanager
@@ -19,7 +23,7 @@ def run_log(path: Path, settings: LoggingConfig) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     logger, handler, terminal = (
         logging.getLogger(OURS),
-        logging.FileHandler(path, "x"),
+        _RunLog(path, "x"),
         logging.StreamHandler(),
     )
     handler.setFormatter(formatter(settings))

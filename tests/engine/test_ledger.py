@@ -180,17 +180,48 @@ def test_a_folder_that_cannot_be_made_is_refused_with_what_to_do(tmp_path: Path)
         Ledger(tmp_path / "file" / "memory.json", "mine", 100).join()
 
 
-def test_a_share_that_cannot_be_recorded_is_not_given(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = Ledger(path, "mine", 100)
-    ledger.join()
-
+def fill(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
+
+
+def test_on_a_full_disk_nobody_new_comes_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(monkeypatch)
     with pytest.raises(EngineError, match="No space left on device"):
-        ledger.take(50)
-    assert ledger.share_bytes == 0
+        Ledger(path, "mine", 100).join()
+
+
+def test_on_a_full_disk_those_who_are_in_go_on_within_the_budget(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = Ledger(path, "first", 100), Ledger(path, "second", 100)
+    first.take(20)
+    second.join()
+    with monkeypatch.context() as full:
+        fill(full)
+        assert first.ask(50, 100) == 60  # and half of what was free
+        assert second.ask(41, 41) == 0
+        assert second.ask(30, 100) == 40
+        first.give_back(50)
+        first.look()
+    told = [each for each in caplog.messages if "No space left on device" in each]
+    assert len(told) == 2  # each of them once
+    assert first.look()[0].free_bytes == 50
+    assert second.look()[0].free_bytes == 10  # and it is known again who holds what
+    assert first.take(100) == 60
+
+
+def test_alone_on_a_full_disk_a_process_has_its_whole_budget(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(path, "mine", 100)
+    ledger.join()
+    fill(monkeypatch)
+    assert ledger.ask(70, 70) == 70
+    ledger.resize(90)
+    assert ledger.take(100) == 90
 
 
 def test_a_process_is_known_by_its_id_and_its_start(other: "subprocess.Popen[str]") -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine import CircuitSpec, Engine, ProofRequest, load_shape, share, stages
+from engine import CircuitSpec, Engine, EngineError, ProofRequest, load_shape, share, stages
 from engine.ledger import Ledger
 from policy import BudgetPolicy, Evict, Load, Shared
 from policy.codec import decode_decision, decode_event, decode_limits, encode_limits
@@ -204,3 +204,28 @@ def test_the_cause_is_memory_where_no_share_would_do(two: Two, monkeypatch: pyte
                 await engine.result(proof)
 
     go(steps())
+
+
+def test_a_ledger_that_cannot_be_used_is_told_to_who_asks_and_logged_once(
+    two: Two, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks = []
+
+    def fail(*_: int) -> int:
+        looks.append(1)
+        raise EngineError("memory.json: it is on fire")
+
+    async def steps() -> None:
+        two.other.take(two.limits.budget_bytes)
+        async with two.engine() as engine:
+            proof = two.submit(engine, "a")
+            await until(lambda: two.mine.ticket is not None)
+            monkeypatch.setattr(two.mine, "ask", fail)
+            await until(lambda: len(looks) > 3)
+            assert engine.explain(proof).endswith("; memory.json: it is on fire")
+            monkeypatch.undo()
+            two.other.give_back(0)
+            await engine.result(proof)
+
+    go(steps())
+    assert caplog.messages.count("memory.json: it is on fire") == 1
