@@ -22,7 +22,7 @@ from bench.watching import Watching
 from bench.works import Work
 from config import Config
 from daemon.client import Client, connect
-from db import History, find_run, open_history
+from db import History, circuits_proved, find_run, open_history
 from plots import Bar
 
 RESOURCES = {"load": "disk", "synthesize": "synthesis", "prove": "prove", "verify": "verify"}
@@ -68,12 +68,25 @@ async def drive(
     config = session.config
     opened = open_history(config.history_url(), spool=config.history_spool(), hide=config.history.hash)
     with opened as history:
-        before = find_run(history, session.vs).id if session.vs else ""
+        before = _comparable(history, session.vs, asks) if session.vs else ""
         async with connect(session.address, **session.connect) as client:
             checked = await check(client, asks, at_once)
             for line in checked.lines:
                 session.show(line)
             return await _run(session, title, client, checked, history, before, wanted, plan, work)
+
+
+def _comparable(history: History, vs: str, asks: Sequence[Asked]) -> str:
+    """The id of the run that `vs` means. Raises BenchError where it proved nothing of what is asked now."""
+    run_id, wanted = find_run(history, vs).id, {each.circuit for each in asks}
+    proved = circuits_proved(history, run_id)
+    if not proved & wanted:
+        others = f"only of {', '.join(sorted(proved))}" if proved else "of no circuit"
+        raise BenchError(
+            f"--vs {vs}: proofs succeeded in it {others}, none of {', '.join(sorted(wanted))}; name a run of "
+            "the same circuit"
+        )
+    return run_id
 
 
 async def _run(
@@ -136,9 +149,11 @@ async def _watched(
         return outcome
 
     beside = asyncio.create_task(watching.forever())
+    whole = False
     try:
         async with asyncio.timeout(session.timeout_s):
             await work(prove, run)
+        whole = True
     except TimeoutError as error:
         assert session.timeout_s is not None, "or none would be raised"
         lines = await diagnosis(watching, session.timeout_s)
@@ -155,6 +170,9 @@ async def _watched(
         await asyncio.wait([beside])
         session.show_progress("")
         conclude(run, watching)
+        if not whole and watching.outcomes:  # nobody else tells of what there is
+            for line in finished_run(run, watching).summary.lines():
+                run.say(line)
 
 
 def _note(run: MeasuredRun, record: Record, watching: Watching, outcome: Outcome) -> None:

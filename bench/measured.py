@@ -25,7 +25,7 @@ class MeasuredRun:
     """What is known of a run while it goes on; what the work adds here is in its results and report.
 
     results: for results.json. reserved_bytes: asked with each sample, 0 where nothing is reserved. monitor:
-    None where nothing can be watched from here. also: told of each
+    None where nothing can be watched from here. not_known: what a person was told of so. also: told of each
     sample. begun_s: its start, by time.monotonic().
     """
 
@@ -43,6 +43,7 @@ class MeasuredRun:
     reserved_bytes: Callable[[], int] = lambda: 0
     also: Callable[[ProcessSample, int], None] = lambda _sample, _reserved_bytes: None
     monitor: Monitor | None = None
+    not_known: set[str] = field(default_factory=set)
 
     @property
     def say(self) -> Say:
@@ -63,7 +64,7 @@ class MeasuredRun:
 
     def watch(self, target: Target) -> None:
         """Sample `target` until the run is over. Raises BenchError where it cannot be watched."""
-        monitor = Monitor(target, [self.take], self.say, self.interval_s, self.begun_s)
+        monitor = Monitor(target, [self.take], self.say, self.interval_s, self.begun_s, self.not_known)
         self.monitor = self.stack.enter_context(monitor)
 
 

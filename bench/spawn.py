@@ -25,8 +25,9 @@ async def spawned(
 ) -> AsyncIterator[str]:
     """Inside the block a daemon listens at the address that it gives; after it, it has ended.
 
-    It has this user's state folder, so there may be no other daemon there. Raises BenchError, with what the
-    daemon said last, where it does not start.
+    Its jobs are its own; kernels, keys, the history and the memory budget are this user's, and so shared with
+    the host's daemon, where there is one. Raises BenchError, with what the daemon said last, where it does
+    not start.
     """
     with tempfile.TemporaryDirectory(prefix="cuzk-bench-", ignore_cleanup_errors=True) as name:
         address, output = f"unix://{name}/socket", Path(name) / "output"

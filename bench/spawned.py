@@ -26,12 +26,20 @@ def main(address: str, budget: str, settings: str) -> None:
     threading.Thread(target=_end_with_input, name="end-with-input", daemon=True).start()
     try:
         config = _config(address, budget, settings)
-        run(Start(config, lambda: _config(address, budget, settings), lambda line: print(line, flush=True)))
+        start = Start(
+            config, lambda: config, lambda line: print(line, flush=True), folder=_folder(address) / "daemon"
+        )
+        run(start)
     except (ConfigError, DaemonError, EngineError, HistoryError) as error:
         sys.exit(" ".join(str(error).split()))
     finally:
         if _released.is_set():  # whoever held stdin may have been killed
-            shutil.rmtree(Path(address.removeprefix("unix://")).parent, ignore_errors=True)
+            shutil.rmtree(_folder(address), ignore_errors=True)
+
+
+def _folder(address: str) -> Path:
+    """In which its socket is, and all that is its alone."""
+    return Path(address.removeprefix("unix://")).parent
 
 
 def _config(address: str, budget: str, settings: str) -> Config:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import INPUT_FILE
+from cli.options import INPUT_FILE, say
 
 
 @click.command(short_help="Prove for clients of this host, over gRPC, until SIGTERM.")
@@ -50,4 +50,4 @@ def daemon(
             }
         )
 
-    run(Start(load(), load, lambda line: print(line, flush=True)))
+    run(Start(load(), load, lambda line: print(line, flush=True), say))

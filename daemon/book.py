@@ -132,6 +132,11 @@ class Book:
             self.shelf.put(job)
             self._start(job)
 
+    def cancel_all(self) -> None:
+        """End whatever has not ended."""
+        for job in self.shelf.open_jobs:
+            self.runs.cancel(job)
+
     async def files(self, job: Job) -> tuple[PartitionFiles, ...]:
         """What a job that is done has proved, from memory or from where it is kept."""
         assert job.end is not None, "a job with proofs has ended"

@@ -2,15 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import engine
 import examples
 from config import Config
 from daemon.errors import DaemonError, NotConfigured, Refused
+from daemon.kinds import check_kinds
 from engine import CircuitSpec, EngineError
 from engine.circuit import file_identity, open_circuit
+from engine.compiling import compiled_for_proofs
 from engine.ends import wording
 from engine.tables import FEWEST_PROOFS
 from groth16.errors import InputError
@@ -46,6 +48,25 @@ class Circuits:
         self._specs: dict[str, CircuitSpec] = {}
         self._fits: dict[str, tuple[str, int]] = {}  # what was checked last: key and partitions
         self._ready: dict[str, asyncio.Task[CircuitSpec]] = {}
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """Which circuit proves which kind of the public protocol."""
+        return self._config.daemon.circuits
+
+    def reload(self, config: Config) -> None:
+        """Circuits and kinds are as these settings say from now on; what is being proved goes on as it was.
+
+        Raises NotConfigured for a kind that there is none of; then nothing is changed.
+        """
+        check_kinds(config.daemon.circuits)
+        old, new = self._config.circuits, config.circuits
+        own = self._config.daemon.model_copy(update={"circuits": config.daemon.circuits})
+        self._config = self._config.model_copy(update={"circuits": new, "daemon": own})
+        for name in {*old, *new}:
+            if old.get(name) != new.get(name):
+                for known in (self._specs, self._fits, self._ready):
+                    known.pop(name, None)
 
     def find(self, name: str) -> CircuitSpec:
         """The circuit, ready or not. Raises Refused, with the nearest name, where there is none."""
@@ -106,6 +127,18 @@ class Circuits:
         own = self._config.circuits
         return [*own, *(name for name in examples.CIRCUITS if name not in own)]
 
+    def troubles(self) -> list[str]:
+        """A line for each circuit of the settings that cannot be used as it is, and each kind without one."""
+        config = self._config
+        listed = [self.listed(name) for name in config.circuits]
+        lines = [f"circuit {each.name!r} cannot be used: {each.reason}" for each in listed if not each.usable]
+        for kind, name in config.daemon.circuits.items():
+            try:
+                self.find(name)
+            except Refused as error:
+                lines.append(f"daemon.circuits.{kind}: {error}")
+        return lines
+
     def listed(self, name: str) -> Listed:
         """What is known of the circuit. Reads heads of files, so it blocks for a moment."""
         bundled = name not in self._config.circuits
@@ -117,7 +150,12 @@ class Circuits:
             name, prepared=self.is_ready(name), bundled=bundled, takes_inputs=spec.wasm is not None,
             partitions=spec.partitions,
         )  # fmt: skip
-        return _with_sizes(about, spec, lambda: self.check(name, spec.partitions))
+        with_sizes = _with_sizes(about, spec, lambda: self.check(name, spec.partitions))
+        return replace(with_sizes, prepared=with_sizes.prepared or self._has_kernels(with_sizes.curve))
+
+    def _has_kernels(self, curve: str) -> bool:
+        """Whether the first proof with a key of the curve waits for no compiler; "": there is no key yet."""
+        return bool(curve) and compiled_for_proofs(self._config, curve)
 
 
 def _with_sizes(about: Listed, spec: CircuitSpec, check: Callable[[], None]) -> Listed:

@@ -13,6 +13,8 @@ from config import home
 from daemon.errors import DaemonError, NotNow
 from db.process import is_alive, this_process_started_at
 
+PID_FILE = "daemon.pid"
+
 
 def folder() -> Path:
     """Where daemons of this state folder keep their files."""
@@ -21,13 +23,16 @@ def folder() -> Path:
 
 def pid_file() -> Path:
     """Who the daemon of this state folder is, as JSON; of the last one, where none runs."""
-    return folder() / "daemon.pid"
+    return folder() / PID_FILE
 
 
 @contextmanager
-def owned() -> Iterator[Path]:
-    """Inside the block the folder belongs to this process alone. Raises DaemonError where another has it."""
-    path = folder()
+def owned(other: Path | None = None) -> Iterator[Path]:
+    """Inside the block the folder, or another, belongs to this process alone.
+
+    Raises DaemonError where it cannot be had, NotNow where another has it.
+    """
+    path = other or folder()
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -48,9 +53,9 @@ def owned() -> Iterator[Path]:
         os.close(descriptor)
 
 
-def write_pid_file(**about: Any) -> None:
+def write_pid_file(owned: Path, **about: Any) -> None:
     """Say who this process is: its id and when it started, which together are nobody else's, and `about`."""
-    path = pid_file()
+    path = owned / PID_FILE
     value = {"pid": os.getpid(), "process_started_at": this_process_started_at().isoformat(), **about}
     temporary = path.with_suffix(".partial")
     temporary.write_text(json.dumps(value))

@@ -7,7 +7,6 @@ import time
 from collections import defaultdict
 from typing import Any
 
-from config import Config
 from daemon import kinds
 from daemon.answers import answered
 from daemon.book import Book, refuse_name
@@ -29,9 +28,8 @@ PRIORITIES = {1: Priority.LOW, 2: Priority.NORMAL, 3: Priority.HIGH, 4: Priority
 class PublicService(ProvingEngineServicer):
     """Messages are those of proving.proto."""
 
-    def __init__(self, engine: Engine, book: Book, circuits: Circuits, config: Config) -> None:
+    def __init__(self, engine: Engine, book: Book, circuits: Circuits) -> None:
         self._engine, self._book, self._circuits = engine, book, circuits
-        self._kinds = config.daemon.circuits
         self._started_s = time.monotonic()
 
     @answered
@@ -94,7 +92,7 @@ class PublicService(ProvingEngineServicer):
         return pb.EvictSrsResponse(was_loaded=True, freed_bytes=freed_bytes)
 
     async def _submit(self, request: pb.SubmitProofRequest) -> Job:
-        name = kinds.circuit_of(request.proof_kind, request.sector_size, self._kinds)
+        name = kinds.circuit_of(request.proof_kind, request.sector_size, self._circuits.kinds)
         kinds.refuse_vanilla(request.vanilla_proof)
         data = request.vanilla_proof or None
         ask = Ask(
@@ -131,7 +129,7 @@ class PublicService(ProvingEngineServicer):
 
     def _named(self, circuit_id: str) -> str:
         """The circuit of that name, or the one that is configured for that kind."""
-        name = self._kinds.get(circuit_id, circuit_id)
+        name = self._circuits.kinds.get(circuit_id, circuit_id)
         self._circuits.find(name)
         return name
 

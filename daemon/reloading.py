@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from config import Config, ConfigError, format_size
 from daemon.book import Book
+from daemon.circuits import Circuits
+from daemon.errors import DaemonError
 from daemon.logs import set_level
 from engine import Engine
 
@@ -20,14 +22,16 @@ CHANGES = (
     ("memory", "total_budget"),
     ("daemon", "queue_limit"),
     ("daemon", "keep_results"),
+    ("daemon", "circuits"),
 )
 
 
-def reload_at(start: Start, current: Engine, book: Book) -> None:
+def reload_at(start: Start, current: Engine, book: Book, circuits: Circuits) -> None:
     """Take over what the settings say now; a file that is no good changes nothing. Says all in the log."""
     try:
         config = start.load()
-    except ConfigError as error:
+        circuits.reload(config)
+    except (ConfigError, DaemonError) as error:
         log.error("the settings were not reloaded: %s", error)
         return
     set_level(config.logging.level)
@@ -40,6 +44,8 @@ def reload_at(start: Start, current: Engine, book: Book) -> None:
         config.logging.level, format_size(current.limits.budget_bytes), book.queue_limit,
         book.shelf.keep_results_s, _unchanged(start.config, config),
     )  # fmt: skip
+    for line in circuits.troubles():
+        log.warning("%s", line)
 
 
 def _unchanged(before: Config, now: Config) -> str:
@@ -48,6 +54,6 @@ def _unchanged(before: Config, now: Config) -> str:
         f"{section}.{key}"
         for section, table in new.items()
         for key, value in table.items()
-        if (section, key) not in CHANGES and old[section].get(key) != value
+        if section != "circuits" and (section, key) not in CHANGES and old[section].get(key) != value
     ]
     return f"; only a restart changes {', '.join(names)}" if names else ""

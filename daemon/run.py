@@ -35,7 +35,7 @@ from db import History, HistoryError, JobStore, new_id, open_history, time_may_h
 from db.process import host_name, this_process_started_at
 from engine import Engine, EngineError, RunLabels
 from engine.leftovers import clean_up
-from engine.retrying import io_may_pass
+from engine.passing import io_may_pass
 
 log = logging.getLogger("cuzk.daemon")
 
@@ -47,11 +47,16 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Start:
-    """What a daemon is started with; `load` reads the settings again."""
+    """What a daemon is started with; `load` reads the settings again.
+
+    One with a folder of its own is of nobody's but who started it: what it has not ended, nobody takes over.
+    """
 
     config: Config
     load: Callable[[], Config]
     say: Say
+    warn: Say = lambda _: None
+    folder: Path | None = None  # of its jobs, where it is not that of the host's daemon
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ def _run(start: Start) -> None:
     run_id = new_id()
     log_path = home() / "logs" / f"{run_id}.log"
     with ExitStack() as stack:
-        folder = stack.enter_context(place.owned())
+        folder = stack.enter_context(place.owned(start.folder))
         stack.enter_context(run_log(log_path, start.config.logging))
         stack.enter_context(_reasons_logged())
         asyncio.run(_live(start, address, Place(run_id, log_path, folder)))
@@ -103,27 +108,40 @@ async def _live(start: Start, address: Address, here: Place) -> None:
     async with AsyncExitStack() as stack:
         current, book, circuits = await stack.enter_async_context(_opened(config, here))
         status, about = Status(current, book), _about(here)
-        public = PublicService(current, book, circuits, config)
+        public = PublicService(current, book, circuits)
         own = CircuitsService(current, book, circuits, status, about, signals.stop)
         server, listening = await serve(address, config.daemon, public, own)
         stack.push_async_callback(server.stop, LAST_ANSWERS_S)
         serving = serve_status(config.daemon, current, book, status)
         about.status_address = await stack.enter_async_context(serving)
+        await _warn(start, circuits)
         await _tell(start, here, listening, about.status_address)
         beating = asyncio.create_task(_beat())
         stack.callback(beating.cancel)
-        signals.on_reload(lambda: reload_at(start, current, book))
+        signals.on_reload(lambda: reload_at(start, current, book, circuits))
         await signals.stop.wait()
         log.info("ending: %d run, %d wait", book.shelf.count("running"), book.shelf.count("accepted"))
         notify.notify("STOPPING=1")
+        if start.folder is not None:  # nobody takes its jobs over
+            book.cancel_all()
         await _drain(book, config.daemon.drain, signals)
+        if start.folder is not None:
+            await book.shelf.forget_all()
     log.info("ended")
+
+
+async def _warn(start: Start, circuits: Circuits) -> None:
+    """Of what the settings name and is of no use: others are proved, so the daemon starts."""
+    for line in await asyncio.to_thread(circuits.troubles):
+        log.warning("%s", line)
+        start.warn(f"cuzk daemon: {line}")
 
 
 async def _tell(start: Start, here: Place, listening: Address, status_address: str) -> None:
     """Say where this daemon is: to who started it, to systemd, in its log and in its folder."""
     await asyncio.to_thread(
         place.write_pid_file,
+        here.folder,
         listen=listening.text,
         status=status_address,
         run_id=here.run_id,

@@ -20,6 +20,8 @@ from groth16.errors import InputError
 log = logging.getLogger("cuzk.daemon")
 
 ENDS_REMEMBERED = 32
+KEPT = "kept for the next start"
+CUT_SHORT = "cut short, and proved from its beginning after the next start"
 
 
 class Runs:
@@ -64,7 +66,8 @@ class Runs:
             return [
                 f"{job.ask.title}: waits until its circuit is ready: key and kernels are made on first use"
             ]
-        partitions = job.ask.partitions or self._circuits.find(job.ask.circuit).partitions
+        assert job.active is not None, "the engine has it"
+        partitions = job.active.progress.partitions
         lines = [self._engine.explain(job.proof_id, index) for index in range(partitions)]
         return [f"{job.ask.title}{line.partition(job.proof_id)[2]}" for line in lines]
 
@@ -159,15 +162,20 @@ class Runs:
         """Wait for what is under way, and leave what waits to the next process."""
         self.draining = True
         for job in self._shelf.open_jobs:
-            if job.state != "accepted":
+            if job.state != "accepted" or job.cancelled:
                 continue
             if job.proof_id is not None and not self._engine.has_ended(job.proof_id):
-                self._engine.cancel(job.proof_id)
+                self._engine.cancel(job.proof_id, KEPT)
             elif running := self._tasks.get(job.id):
                 running.cancel()
         running_now = [task for task in self._tasks.values() if not task.done()]
         if running_now:
             await asyncio.wait(running_now, timeout=within_s)
+        for job in self._shelf.open_jobs:
+            if job.proof_id is not None and not self._engine.has_ended(job.proof_id):
+                self._engine.cancel(job.proof_id, CUT_SHORT)
         for task in self._tasks.values():
             task.cancel()
+        if kept := len(self._shelf.open_jobs):
+            log.info("%d jobs are kept for the next start", kept)
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

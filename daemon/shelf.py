@@ -104,6 +104,10 @@ class Shelf:
             await self._store.forget(kept_since, also_undelivered=self._since < kept_since)
             self._let_go(self._ended.values(), kept_since, forgotten=True)
 
+    async def forget_all(self) -> None:
+        """Keep nothing of what has ended, delivered or not."""
+        await self._store.forget(datetime.now(UTC) + timedelta(days=1), also_undelivered=True)
+
     def _let_go(self, ended: Iterable[Job], before: datetime, forgotten: bool = False) -> None:
         for job in list(ended):
             assert job.end is not None, "it is among those that have ended"

@@ -42,7 +42,7 @@ from db.run_series import (
     stage_spans,
     waits,
 )
-from db.runs import RunSummary, find_run, list_runs
+from db.runs import RunSummary, circuits_proved, find_run, list_runs
 from db.spooled import spooled_run
 from db.transfer import Imported, rows_of_runs, write_rows
 from db.unfinished import Unfinished, interrupted_outputs, unfinished_proofs
@@ -98,6 +98,7 @@ __all__ = [
     "Unfinished",
     "WaitTotal",
     "ask",
+    "circuits_proved",
     "compare_runs",
     "device_samples",
     "failure_rates",

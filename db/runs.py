@@ -72,3 +72,10 @@ def find_run(history: History, id_or_prefix: str) -> Run:
         "more than one run begins so; give more of the id" if found else "no run begins so; list the runs"
     )
     raise HistoryError(f"{history.address}: run {id_or_prefix!r}: {problem}")
+
+
+def circuits_proved(history: History, run_id: str) -> set[str]:
+    """The circuits of which a proof succeeded in the run."""
+    proved = select(Proof.circuit).where(Proof.run_id == run_id, Proof.state == "succeeded").distinct()
+    with history.read() as session:
+        return set(session.scalars(proved).all())

@@ -50,6 +50,14 @@ def compile_for_proofs(config: Config, zkey: Path, report: Report) -> None:
         compile_for_key(zkey, report, "gpu")
 
 
+def compiled_for_proofs(config: Config, curve: str) -> bool:
+    """Whether `compile_for_proofs` has nothing to do for keys of the curve. Raises EngineError as it does."""
+    purposes = ["prove"]
+    if any(device.memory_bytes is not None for device in proving_devices(config)):
+        purposes.append("gpu")
+    return all(note_of(f"{purpose} {curve}").exists() for purpose in purposes)
+
+
 def purposes_here(purposes: Sequence[str], wanted: bool = False) -> list[str]:
     """Those that can be compiled for on this machine; EngineError where one that is wanted cannot."""
     gpus = usable_gpus() if "gpu" in purposes else None

@@ -28,6 +28,7 @@ class ActiveProof:
     progress: Progress
     cause: BaseException | None = None  # the first error among its stages
     until: Stage = "verify"
+    cancelled: str = "cancelled"  # in the words of who cancels it
 
     def result(self, proof_id: str) -> ProofResult:
         """What it has made, once it is done."""
@@ -74,7 +75,7 @@ class Ends:
         """The job has failed, or was cancelled; load_error is the cause where no stage of its own failed."""
         proof = self._proofs[job_id]
         if why == "cancelled":
-            self.end(job_id, at_s, "cancelled", ProofCancelled(f"{proof.name}: cancelled"))
+            self.end(job_id, at_s, "cancelled", ProofCancelled(f"{proof.name}: {proof.cancelled}"))
             return
         cause = proof.cause or load_error
         failure = ProofFailed(f"{proof.name}: {why if cause is None else wording(cause)}")
@@ -92,7 +93,7 @@ class Ends:
         )
         self._metrics.proofs[state] += 1
         proof.progress.end(error)
-        log.info("%s: %s", proof.name, state if error is None else error)
+        log.info("%s", f"{proof.name}: {state}" if error is None else error)
 
     def engine_stopped(self, error: Exception) -> None:
         """Tell everyone who waits, after a mistake of ours."""

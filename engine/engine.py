@@ -188,9 +188,9 @@ class Engine(Figures):
         await proof.progress.wait_ended()
         return proof.result(proof_id)
 
-    def cancel(self, proof_id: str) -> None:
+    def cancel(self, proof_id: str, why: str = "cancelled") -> None:
         """End the proof, whatever state it is in; nothing happens where it has ended."""
-        self._proof(proof_id)
+        self._proof(proof_id).cancelled = why
         self._executor.dispatcher.send(Cancel(proof_id))
 
     def forget(self, proof_id: str) -> None:

@@ -9,7 +9,7 @@ from policy.model import Circuit, Limits, PartitionId
 from policy.protocol import EntryUse, WaitCause, WantedShare
 from policy.records import JobRecord, PartitionRecord
 from policy.room import Room
-from policy.states import LOADING, READY, SYNTHESIZED, WAITING, PartitionState
+from policy.states import LOADING, QUOTIENT_DONE, READY, SYNTHESIZED, WAITING, PartitionState
 from policy.wording import bytes_text, count_text
 from policy.work import Work
 
@@ -125,6 +125,8 @@ class Queries:
             return f"waits for {self._gate(self.wait_cause(partition))}"
         if state is SYNTHESIZED:
             return f"waits for a device: {self._device_text(job)}"
+        if state is QUOTIENT_DONE:
+            return "is proving: its quotient is made, its sums are left"
         return f"is {state.value}"
 
     def _after_others(self, job: JobRecord, partition: PartitionId) -> str:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from bench.monitor.sample import GpuUse
+
+DEVICES = Path("/dev")
+
+
+def has_gpus() -> bool:
+    """Whether NVIDIA's driver shows devices on this machine."""
+    return any(DEVICES.glob("nvidia[0-9]*"))
 
 
 class Gpus:

@@ -11,7 +11,7 @@ import psutil
 
 from bench.errors import BenchError
 from bench.monitor.finding import Target
-from bench.monitor.gpus import Gpus
+from bench.monitor.gpus import Gpus, has_gpus
 from bench.monitor.sample import PoolUse, ProcessSample
 
 _NUMBER = re.compile(r"[-_/:]?\d+$")
@@ -36,7 +36,7 @@ class Look:
         self._next_pss_s = 0.0
         self._pss_bytes: int | None = None
         self.unknown: list[str] = []
-        if self._gpus.why_none is not None:
+        if self._gpus.why_none is not None and has_gpus():
             self.unknown.append(f"memory of GPUs: {self._gpus.why_none}")
 
     def take(self) -> ProcessSample:

@@ -22,6 +22,7 @@ class Monitor:
     The first sample is taken before the block begins, so that what cannot be watched is refused and not
     logged as nothing. `say` is told once of each thing that is not known, and when the process ends; sinks
     are called in the monitor's thread. begun_s: what samples count from, by time.monotonic(); None: now.
+    told: of what was said before that it is not known, as by a monitor of the process before; kept up.
     """
 
     def __init__(
@@ -31,13 +32,14 @@ class Monitor:
         say: Callable[[str], None],
         interval_s: float = 1.0,
         begun_s: float | None = None,
+        told: set[str] | None = None,
     ) -> None:
         self._target, self._sinks, self._say, self._interval_s = target, sinks, say, interval_s
         self._begun_s = begun_s
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="monitor", daemon=True)
         self._error: BaseException | None = None
-        self._said = 0
+        self._told = set() if told is None else told
         self.last: ProcessSample | None = None
         self.count = 0
         self.peak_rss_bytes = 0
@@ -86,9 +88,10 @@ class Monitor:
 
     def _sample(self) -> None:
         sample = self._look.take()
-        for each in self._look.unknown[self._said :]:
-            self._say(f"not known: {each}")
-        self._said = len(self._look.unknown)
+        for each in self._look.unknown:
+            if each not in self._told:
+                self._told.add(each)
+                self._say(f"not known: {each}")
         self.last, self.count = sample, self.count + 1
         self.peak_rss_bytes = max(self.peak_rss_bytes, sample.rss_bytes)
         for sink in self._sinks:

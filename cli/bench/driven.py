@@ -72,7 +72,7 @@ async def _session(
             sys.argv,
             line.print,
             line.show,
-            where.how,
+            where.how(config),
             where.timeout_s,
             where.silence_s,
             where.interval_s,

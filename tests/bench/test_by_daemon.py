@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -114,6 +116,11 @@ def test_a_run_is_compared_with_an_earlier_one(
     assert {line.split()[2] for line in against} >= {"synthesize", "prove", "verify"}
     assert results(again)["vs"]["run_id"] == folder_of(first).name
     assert "Against run" in (folder_of(again) / "report.html").read_text()
+    other = bench(
+        "batch", "--addr", daemon.address, "-t", "multiplier-bls12381", "--vs", folder_of(first).name
+    )
+    assert other.returncode == 2
+    assert "proofs succeeded in it only of multiplier, none of multiplier-bls12381" in other.stderr
 
 
 def test_the_public_flags_run_what_is_configured(daemon: Daemon) -> None:
@@ -176,6 +183,9 @@ def test_options_of_a_daemon_are_refused_without_one(bench: Call) -> None:
     done = bench("batch", "-t", "multiplier", "--timeout", "5s")
     assert done.returncode == 2
     assert "--timeout is for a batch by a daemon; add --addr" in done.stderr
+    done = bench("batch", "-t", "multiplier", "--engine", "https://a:1", "--token-file", "token")
+    assert done.returncode == 2
+    assert "write token_file into [client] there" in done.stderr
 
 
 def test_status_metrics_and_keys(daemon: Daemon, public: Call) -> None:
@@ -274,6 +284,7 @@ def test_ctrl_c_cancels_what_was_submitted(
     _, told = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "cancelled 50 of 50 open proofs" in told
+    assert re.search(r"\d+ of 100000 proofs in .*\n\d+ failed, \d+ cancelled", told)
     status = json.loads(bench("status", "--json", "--addr", daemon.address).stdout)["own"]
     assert status["waiting"] == status["running"] == 0
     folder = max((daemon.home / "bench").iterdir(), key=lambda each: each.name)
@@ -320,7 +331,12 @@ def test_spawn_starts_a_daemon_for_the_run_and_leaves_none(daemon: Daemon, tmp_p
     assert results(done)["proofs_succeeded"] == 2
 
 
-def test_spawn_beside_a_daemon_of_the_same_home_is_refused(bench: Call) -> None:
-    done = bench("batch", "--spawn", "-t", "multiplier")
-    assert done.returncode == 2
-    assert "end that daemon, or set CUZK_HOME" in done.stderr.splitlines()[-1]
+def test_spawn_beside_the_host_s_daemon_has_jobs_of_its_own_and_leaves_none(
+    bench: Call, daemon: Daemon
+) -> None:
+    done = bench("batch", "--spawn", "-t", "multiplier", "-c", "2")
+    assert done.returncode == 0, done.stderr
+    assert results(done)["proofs_succeeded"] == 2
+    with sqlite3.connect(daemon.home / "history.db") as history:
+        owners = {owner for (owner,) in history.execute("select owner from job")}
+    assert len(owners) <= 1  # the host's daemon's

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from bench.errors import BenchError
-from bench.monitor import GpuUse, Look, Monitor, by_address, by_pid, by_pid_file
+from bench.monitor import GpuUse, Look, Monitor, ProcessSample, by_address, by_pid, by_pid_file, gpus
 from bench.monitor.gpus import Gpus
 from bench.monitor.look import pool_of
 from tests.bench.conftest import Watched
@@ -116,12 +116,24 @@ def test_pools_by_the_names_of_threads(name: str, pool: str) -> None:
 
 
 def test_a_missing_tool_is_named_once_and_no_empty_value_is_logged(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)  # as where it is not installed
-    said, samples = [], []
-    with Monitor(by_pid(watched.process.pid), [samples.append], said.append, 0.02) as monitor:
-        wait_until(lambda: monitor.count >= 5)
+    monkeypatch.setattr(gpus, "DEVICES", tmp_path)
+    said: list[str] = []
+    samples: list[ProcessSample] = []
+    told: set[str] = set()
+
+    def watch() -> None:
+        target = by_pid(watched.process.pid)
+        with Monitor(target, [samples.append], said.append, 0.02, told=told) as monitor:
+            wait_until(lambda: monitor.count >= 5)
+
+    watch()
+    assert said == []  # there are no GPUs
+    (tmp_path / "nvidia0").touch()
+    watch()
+    watch()  # the process after it, as when a daemon is started anew
     assert said == [
         "not known: memory of GPUs: nvidia-ml-py is not installed; pip install 'cuzk[gpu]' if there are GPUs"
     ]

@@ -13,7 +13,7 @@ import pytest
 
 from daemon import place
 from daemon.client import Client, connect, wait_ready
-from daemon.errors import QueueFull, Silent, Unavailable, UnknownJob
+from daemon.errors import QueueFull, Refused, Silent, Unavailable, UnknownJob
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
 from tests.called import caller
 from tests.daemon.conftest import CUZK, INPUT, PATIENCE_S, Daemon, pid_file
@@ -200,6 +200,10 @@ def test_sigterm_lets_end_what_runs_and_keeps_what_waits(new_daemon) -> None:
 
     ids = asyncio.run(fill())
     assert daemon.ended() == 0
+    text = daemon.log.read_text()
+    assert "multiplier: kept for the next start" in text
+    assert "jobs are kept for the next start" in text
+    assert "cancelled" not in text
     daemon.start("--listen", address)
 
     async def rest() -> set[int]:
@@ -303,7 +307,9 @@ def test_a_lease_ends_with_its_client_and_a_result_with_its_time(new_daemon) -> 
 
 def test_sighup_changes_what_can_and_says_what_cannot(new_daemon) -> None:
     daemon = new_daemon().start()
-    text = daemon.configure("queue_limit = 7").read_text()
+    with pytest.raises(Refused):
+        daemon.ask(lambda client: client.evict("winning-32g"))
+    text = daemon.configure("queue_limit = 7", 'winning-32g = "multiplier"').read_text()
     (daemon.home / "cuzk.toml").write_text(
         text.replace("256MiB", "200MiB").replace('status_listen = "127.0.0.1:0"', 'status_listen = ""')
     )
@@ -316,7 +322,8 @@ def test_sighup_changes_what_can_and_says_what_cannot(new_daemon) -> None:
         return client.version.budget_bytes, (await client.prove("multiplier")).state
 
     assert daemon.ask(changed) == (200 << 20, pb.DONE)
-    assert "only a restart changes daemon.status_listen" in daemon.log.read_text()
+    daemon.ask(lambda client: client.evict("winning-32g"))  # the kind has a circuit now
+    assert "only a restart changes daemon.status_listen\n" in daemon.log.read_text()
     (daemon.home / "cuzk.toml").write_text("[daemon]\nqueue_limt = 3")
     daemon.signal(signal.SIGHUP)
     deadline_s = time.monotonic() + PATIENCE_S
@@ -324,6 +331,18 @@ def test_sighup_changes_what_can_and_says_what_cannot(new_daemon) -> None:
         assert time.monotonic() < deadline_s
         time.sleep(0.05)
     assert "did you mean 'daemon.queue_limit'?" in daemon.log.read_text()
+
+
+def test_circuits_that_are_of_no_use_are_told_at_the_start(new_daemon) -> None:
+    kinds = 'snap-32g = "missing"\n[circuits.square]\nzkey = "nokey.zkey"\nwitness = "no.wtns"'
+    daemon = new_daemon(more=kinds).start()
+    daemon.stop()
+    assert daemon.process is not None
+    warned = [line for line in daemon.log.read_text().splitlines() if "WARNING" in line]
+    assert len(warned) == 2
+    assert "circuit 'square' cannot be used: " in warned[0]
+    assert "nokey.zkey" in warned[0]
+    assert "daemon.circuits.snap-32g: " in warned[1]
 
 
 def test_systemd_is_told_when_it_is_ready_and_when_it_ends(new_daemon) -> None:

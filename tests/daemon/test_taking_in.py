@@ -61,7 +61,7 @@ def test_others_are_answered_while_a_large_job_is_taken_in(
         async with _opened(config, here) as (engine, book, circuits):
             status = Status(engine, book)
             own = CircuitsService(engine, book, circuits, status, _about(here), asyncio.Event())
-            public = PublicService(engine, book, circuits, config)
+            public = PublicService(engine, book, circuits)
             server, where = await serve(parse_address(f"unix://{tmp_path}/s"), config.daemon, public, own)
             async with (
                 asyncio.timeout(PATIENCE_S),

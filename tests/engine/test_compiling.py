@@ -16,7 +16,7 @@ from engine import EngineError, compiling
 from engine.alone import alone
 from engine.compiling import compile_ahead, compile_all, compile_once
 from kernels.cache import note_of
-from tests.engine.support import COMPILES_NOTHING, ROOT
+from tests.engine.support import COMPILES_NOTHING, CONFIG, ROOT
 
 SAVING = """
 from kernels.cpu import warmup
@@ -247,3 +247,13 @@ def test_nothing_is_left_to_compile_for_proofs_checks_and_setups(
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert done.stdout == ""
+
+
+def test_what_is_compiled_for_proofs_is_known_without_loading_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "note_of", lambda name: tmp_path / name.replace(" ", "-"))
+    assert not compiling.compiled_for_proofs(CONFIG, "bn254")
+    (tmp_path / "prove-bn254").touch()
+    assert compiling.compiled_for_proofs(CONFIG, "bn254")
+    assert not compiling.compiled_for_proofs(CONFIG, "bls12381")

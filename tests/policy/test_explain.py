@@ -8,6 +8,7 @@ from policy import (
     FixedConcurrency,
     Limits,
     Loaded,
+    QuotientDone,
     Shared,
     Synthesized,
     Tick,
@@ -44,6 +45,16 @@ def test_memory_load_slot_lookahead_and_device() -> None:
         WaitCause.LOOKAHEAD,
         "a[2] waits for the devices: 1 synthesized partition before it, none idle",
     )
+
+
+def test_of_a_proof_it_is_said_what_is_left() -> None:
+    stage = Scenario(limits((1 << 30) + (8 << 20), slots=1))
+    stage.submit("a", A)
+    stage.load("A")
+    stage.synthesized("a")
+    assert asked(stage, "a") == (None, "a[0] is proving")
+    stage.send(QuotientDone(partition("a")))
+    assert asked(stage, "a") == (None, "a[0] is proving: its quotient is made, its sums are left")
 
 
 def test_memory_with_the_numbers() -> None:
