@@ -1,7 +1,7 @@
 """Settings: one TOML file, a default for every value, sizes as "2GiB" and durations as "5m".
 
-The sections and keys are those of the Rust daemon cuzk, so that its file can be used as it is; `[history]`
-and `[circuits.NAME]` are additions.
+The sections and keys are those of the Rust daemon cuzk, so that its file can be used as it is; `[history]`,
+`[client]` and `[circuits.NAME]` are additions.
 
 What needs pydantic is loaded when it is first asked for: a single proof needs units and names only.
 """
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from config.load import load_config
     from config.model import (
         CircuitConfig,
+        ClientConfig,
         Config,
         DaemonConfig,
         GpusConfig,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DERIVED_LIMIT_BYTES",
     "CircuitConfig",
+    "ClientConfig",
     "Config",
     "ConfigError",
     "DaemonConfig",

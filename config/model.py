@@ -120,6 +120,19 @@ class DaemonConfig(_Section):
     circuits: dict[str, str] = {}
 
 
+class ClientConfig(_Section):
+    """How this program's commands and batches come to a daemon that others reach, too.
+
+    `token_file`: the token that the daemon wants; `ca`: who certifies it, where this machine does not know
+    that; `cert` and `key`: those of this client. All PEM but the token.
+    """
+
+    token_file: FilePath | None = None
+    ca: FilePath | None = None
+    cert: FilePath | None = None
+    key: FilePath | None = None
+
+
 class SrsConfig(_Section):
     """Where development keys are kept, and what is derived from keys of any kind, up to `derived_limit`.
 
@@ -262,6 +275,7 @@ class Config(_Section):
     """The whole file."""
 
     daemon: DaemonConfig = Field(default_factory=DaemonConfig)
+    client: ClientConfig = ClientConfig()
     srs: SrsConfig = Field(default_factory=SrsConfig)
     memory: MemoryConfig = Field(default_factory=MemoryConfig)
     gpus: GpusConfig = GpusConfig()

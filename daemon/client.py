@@ -26,7 +26,8 @@ from daemon.calls import Calls
 from daemon.errors import DaemonError, NotConfigured, Unavailable
 from daemon.proto.cuzk.v1 import proving_pb2
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
-from daemon.security import BEARER, read_secret
+from daemon.reaching import why_not
+from daemon.security import BEARER, read_secret, read_token
 from daemon.server import MESSAGE_BYTES
 from daemon.version import PROTOCOL, code_version
 
@@ -64,10 +65,14 @@ async def connect(
         channel = grpc.aio.insecure_channel(where.target, options)
     metadata: tuple[tuple[str, str], ...] = ()
     if token_file is not None:
-        metadata = (("authorization", BEARER + read_secret(token_file, "token").decode().strip()),)
+        metadata = (("authorization", BEARER + read_token(token_file, "token_file")),)
     async with channel:
         client = Client(address, channel, metadata, deadline_s, silence_s)
-        await client.check()
+        try:
+            await client.check()
+        except Unavailable as error:
+            why = await why_not(where, ca)
+            raise (Unavailable(f"no daemon's answer from {address}: {why}") if why else error) from error
         yield client
 
 

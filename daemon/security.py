@@ -48,7 +48,7 @@ def token(settings: DaemonConfig) -> str | None:
     path = settings.token_file
     if path is None:
         return None
-    text = read_secret(path, "daemon.token_file").decode(errors="replace").strip()
+    text = read_token(path, "daemon.token_file")
     if len(text) < 16:
         raise DaemonError(f"daemon.token_file: {path}: expected a token of at least 16 characters")
     if path.stat().st_mode & 0o007:
@@ -62,6 +62,14 @@ def read_secret(path: Path, key: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise DaemonError(f"{key}: {path}: {error.strerror}; check its path and permissions") from error
+
+
+def read_token(path: Path, key: str) -> str:
+    """The token in the file, which goes into a header. Raises DaemonError, without a word of it."""
+    text = read_secret(path, key).decode("ascii", "replace").strip()
+    if not text or not (text.isascii() and text.isprintable()):
+        raise DaemonError(f"{key}: {path}: is no token; expected one line of printable ASCII characters")
+    return text
 
 
 def is_known(authorization: str, expected: str) -> bool:

@@ -119,8 +119,9 @@ class Recorder:
         self.writer.insert(run)
 
     def run_ended(
-        self, state: RunState, error: str | None, peak_rss_bytes: int, peak_reserved_bytes: int
+        self, state: RunState, error: str | None, peak_rss_bytes: int | None, peak_reserved_bytes: int | None
     ) -> None:
+        """None: it is not known, as of another process's memory."""
         self._hand_over_samples()
         self.writer.update(
             Run,

@@ -48,7 +48,7 @@ def _run_batch(
     config = batch_config(parameters, warn_on_stderr)
     real = parameters.mode == "real"
     if parameters.engine:
-        _, circuit = asyncio.run(on_daemon(parameters))
+        _, circuit = asyncio.run(on_daemon(parameters, config))
     else:
         circuit = engine.resolve(parameters.circuit, config)
     if parameters.hosts:

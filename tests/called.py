@@ -37,7 +37,7 @@ def refusals() -> tuple[type[Exception], ...]:
 def caller(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path, config: Path
 ) -> Call:
-    """Runs a command with that home and those settings; what is refused has status 2 and is the last line."""
+    """Runs a command with that home and those settings; what is refused is the last line."""
 
     def call(*arguments: object, program: click.Command = cli) -> Done:
         with monkeypatch.context() as patch:
@@ -53,7 +53,7 @@ def caller(
                 status = ended.code if isinstance(ended.code, int) else 1
             except refusals() as error:
                 refused = error.format_message() if isinstance(error, click.ClickException) else str(error)
-                status = 2
+                status = getattr(error, "exit_status", 2)
             out, err = capsys.readouterr()
         return Done(status, out, err + (f"cuzk: {refused}\n" if refused else ""))
 

@@ -43,7 +43,7 @@ def batch(parameters: BatchParameters, where: Where, **options: Any) -> None:
     if where.is_given:
         _by_daemon(parameters, where, options)
     else:
-        _refuse_of_daemons()
+        _refuse_of_daemons(parameters.engine)
         _in_process(parameters)
 
 
@@ -88,13 +88,19 @@ def _refuse_of_processes(parameters: BatchParameters) -> None:
         )
 
 
-def _refuse_of_daemons() -> None:
-    """Only a daemon would know what to do with these."""
+def _refuse_of_daemons(engine: str) -> None:
+    """Only a daemon would know what to do with these; how a flow comes to one, its settings say."""
     for name, flag in DAEMON_ONLY.items():
-        if not was_left_out(name):
+        if was_left_out(name):
+            continue
+        if engine and name in ("token_file", "ca", "cert", "key"):
             raise click.UsageError(
-                f"{flag} is for a batch by a daemon; add --addr ADDRESS or --spawn, or leave it out"
+                f"{flag}: with --engine, which may run on another host, the settings say it: write {name} "
+                "into [client] there, and leave the option out"
             )
+        raise click.UsageError(
+            f"{flag} is for a batch by a daemon; add --addr ADDRESS or --spawn, or leave it out"
+        )
 
 
 def _in_process(parameters: BatchParameters) -> None:

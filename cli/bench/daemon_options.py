@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +16,7 @@ from cli.options import config_option, with_options
 if TYPE_CHECKING:
     from bench.asked import PublicOptions
     from config import Config
+    from daemon.client import Client
 
 T = TypeVar("T")
 TIMED_OUT = 3
@@ -157,10 +159,18 @@ class Where:
         program = as_public_program()
         return self.addr or (program.addr if program is not None else config.daemon.listen)
 
-    @property
-    def how(self) -> dict[str, Any]:
-        """For `daemon.client.connect`."""
-        return {"token_file": self.token_file, "ca": self.ca, "cert": self.cert, "key": self.key}
+    def connected(self) -> AbstractAsyncContextManager[Client]:
+        """A client of it."""
+        from daemon.client import connect
+
+        config = self.config()
+        return connect(self.address(config), **self.how(config))
+
+    def how(self, config: Config) -> dict[str, Any]:
+        """For `daemon.client.connect`: as given, or as `[client]` of the settings has it."""
+        settings = dict(config.client)
+        given = {name: getattr(self, name) for name in settings}
+        return settings | {name: path for name, path in given.items() if path is not None}
 
 
 def _gathered(command: Callable[..., None]) -> Callable[..., None]:

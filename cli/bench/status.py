@@ -31,9 +31,7 @@ def status(where: Where, as_json: bool) -> None:
     async def ask() -> str:
         from google.protobuf.json_format import MessageToDict
 
-        from daemon.client import connect
-
-        async with connect(where.address(where.config()), **where.how) as client:
+        async with where.connected() as client:
             public = await client.public_status()
             own = await client.status() if client.version is not None else None
         if as_json:
@@ -97,9 +95,7 @@ def metrics(where: Where) -> None:
     """Print what Prometheus would scrape."""
 
     async def ask() -> str:
-        from daemon.client import connect
-
-        async with connect(where.address(where.config()), **where.how) as client:
+        async with where.connected() as client:
             return await client.metrics()
 
     print(run_async(ask()), end="")
@@ -112,9 +108,7 @@ def preload(where: Where, circuit_id: str) -> None:
     """Bring a circuit's key into memory before proofs need it, and wait for that."""
 
     async def ask() -> str:
-        from daemon.client import connect
-
-        async with connect(where.address(where.config()), **where.how) as client:
+        async with where.connected() as client:
             begun_s = time.monotonic()
             answer = await client.preload(circuit_id)
         if answer.already_loaded:
@@ -133,9 +127,8 @@ def evict(where: Where, circuit_id: str) -> None:
 
     async def ask() -> str:
         from config import format_size
-        from daemon.client import connect
 
-        async with connect(where.address(where.config()), **where.how) as client:
+        async with where.connected() as client:
             answer = await client.evict(circuit_id)
         return (
             f"{circuit_id} was not in memory"

@@ -1,5 +1,6 @@
 """What a batch is told of its circuit by the daemon that will prove it."""
 
+from config import Config
 from daemon.client import connect
 from daemon.errors import DaemonError
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
@@ -9,13 +10,13 @@ from flows.proving.daemon_engine import OWN
 from policy import Device, Limits
 
 
-async def on_daemon(parameters: BatchParameters) -> tuple[Limits, CircuitSpec]:
+async def on_daemon(parameters: BatchParameters, config: Config) -> tuple[Limits, CircuitSpec]:
     """Its budget, and the circuit, whose files it alone has.
 
     Raises DaemonError where it does not answer or does not know the circuit, EngineError where it cannot
     use it.
     """
-    async with connect(parameters.engine) as client:
+    async with connect(parameters.engine, **dict(config.client)) as client:
         if client.version is None:
             raise DaemonError(
                 f"the daemon at {parameters.engine} is another program's; name one of this program"

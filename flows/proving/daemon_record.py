@@ -81,4 +81,4 @@ class DaemonRecord:
         why = self._failed or (error if isinstance(error, Exception) else None)
         cancelled = error is not None and why is None
         state = "failed" if why else ("cancelled" if cancelled else "succeeded")
-        self._recorder.run_ended(state, str(why) if why else None, 0, 0)  # type: ignore[arg-type]  # one of them
+        self._recorder.run_ended(state, str(why) if why else None, None, None)  # type: ignore[arg-type]  # one of them

@@ -116,7 +116,7 @@ async def open_batch(parameters: BatchParameters) -> Opened:
     """Everything that takes a while and can be refused."""
     config = batch_config(parameters, get_run_logger().warning)
     if parameters.engine:
-        return Opened(config, *await on_daemon(parameters), parameters)
+        return Opened(config, *await on_daemon(parameters, config), parameters)
     limits = engine.policy_limits(config)
     circuit = engine.resolve(parameters.circuit, config)
     say = teller()
@@ -214,7 +214,7 @@ async def _engine(
         async with Engine(config, limits, writer, run_id, labels, ledger=ledger) as current:
             yield current
         return
-    async with connect(parameters.engine) as client:
+    async with connect(parameters.engine, **dict(config.client)) as client:
         record = DaemonRecord(writer, run_id, labels, config, limits)
         async with DaemonEngine(client, record, opened.circuit.partitions) as remote:
             yield remote

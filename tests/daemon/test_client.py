@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import socket
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +47,10 @@ def test_stages_are_calls_of_their_own_and_end_where_they_say(daemon: Daemon) ->
     assert [each.state for each in (loaded, synthesized, proved)] == [pb.DONE] * 3
     assert [len(each.partitions) for each in (loaded, synthesized, proved)] == [0, 0, 1]
     daemon.verify(proved.partitions[0].proof_json, proved.partitions[0].public_json)
+    times = loaded.timings
+    assert (times.synthesize_s, times.prove_s, times.verify_s) == (0, 0, 0)
+    assert (synthesized.timings.prove_s, synthesized.timings.verify_s) == (0, 0)
+    assert synthesized.timings.synthesize_s > 0
 
 
 def test_the_same_request_id_is_the_same_job_and_another_content_is_refused(daemon: Daemon) -> None:
@@ -103,6 +109,29 @@ def test_nobody_at_the_address_is_said_in_one_line_with_what_to_do() -> None:
         Unavailable, match=r"no daemon answers at 127\.0\.0\.1:1; start one with `cuzk daemon"
     ):
         asyncio.run(ask())
+
+
+def test_what_answers_and_is_no_daemon_is_said(daemon: Daemon) -> None:
+    async def ask(address: str) -> None:
+        async with connect(address, deadline_s=1.0):
+            pass
+
+    with pytest.raises(Unavailable, match=r"it is a server of HTTP, no daemon's: name daemon\.listen"):
+        asyncio.run(ask(daemon.status))
+    with pytest.raises(Unavailable, match="it speaks no TLS: use http://"):
+        asyncio.run(ask(daemon.address.replace("http", "https")))
+
+
+def test_what_takes_connections_and_is_silent_is_said_to_hang(tmp_path: Path) -> None:
+    async def ask(address: str) -> None:
+        async with connect(address, deadline_s=1.0):
+            pass
+
+    with socket.socket(socket.AF_UNIX) as stopped:
+        stopped.bind(str(tmp_path / "s"))
+        stopped.listen()  # as the system does for a process that was stopped
+        with pytest.raises(Unavailable, match=r"no daemon's answer from unix.*: it hangs or was stopped"):
+            asyncio.run(ask(f"unix://{tmp_path}/s"))
 
 
 def test_the_daemon_tells_who_it_is_and_how_it_is(daemon: Daemon) -> None:

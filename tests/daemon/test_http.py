@@ -1,7 +1,6 @@
 """Status over HTTP, and who may have it."""
 
 import asyncio
-import datetime
 import json
 import re
 import ssl
@@ -9,20 +8,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from prometheus_client.parser import text_string_to_metric_families
 
-from daemon.client import connect
 from daemon.errors import DaemonError, NotAllowed, Unavailable
-from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
 from engine.metrics import Metrics, prometheus_text
+from tests.daemon.authority import Authority, version
 from tests.daemon.conftest import INPUT, Daemon
 
 ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yml"
@@ -56,56 +49,6 @@ def test_status_is_json_metrics_are_prometheus_s_and_the_page_needs_nothing_else
     assert get(f"{daemon.status}/nothing")[0] == 404
 
 
-class Authority:
-    """Certificates for a server on this machine, and for its clients."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test authority")])
-        self.ca = self._written("ca.pem", self._signed(self._name, self._key, True))
-
-    def issue(self, name: str) -> tuple[Path, Path]:
-        """Certificate and key."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        secret = key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        return (
-            self._written(f"{name}.pem", self._signed(subject, key, False)),
-            self._written(f"{name}.key", secret),
-        )
-
-    def _signed(self, subject: x509.Name, key: Any, is_ca: bool) -> bytes:
-        now = datetime.datetime.now(datetime.UTC)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(self._name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(minutes=5))
-            .not_valid_after(now + datetime.timedelta(hours=1))
-            .add_extension(x509.BasicConstraints(is_ca, None), critical=True)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-            .sign(self._key, hashes.SHA256())
-        )
-        return certificate.public_bytes(serialization.Encoding.PEM)
-
-    def _written(self, name: str, content: bytes) -> Path:
-        path = self._folder / name
-        path.write_bytes(content)
-        path.chmod(0o600)
-        return path
-
-
-async def version(address: str, **how: Any) -> pb.GetVersionResponse:
-    async with asyncio.timeout(60), connect(address, **how) as client:
-        assert client.version is not None
-        return client.version
-
-
 def test_others_come_in_by_tls_and_the_token_alone(new_daemon: Callable[..., Daemon], tmp_path: Path) -> None:
     authority, token, wrong = Authority(tmp_path), tmp_path / "token", tmp_path / "wrong"
     for path, text in ((token, TOKEN), (wrong, TOKEN + "?")):
@@ -124,10 +67,20 @@ def test_others_come_in_by_tls_and_the_token_alone(new_daemon: Callable[..., Dae
     ):
         with pytest.raises(refused):
             asyncio.run(version(address, **how))
-    with pytest.raises(Unavailable):
-        asyncio.run(version(address.replace("https", "http"), token_file=token))
-    trusting = ssl.create_default_context(cafile=str(authority.ca))
     url = daemon.status.replace("0.0.0.0", "localhost")
+    for where, how, said in (
+        (address.replace("https", "http"), {"token_file": token}, "it speaks TLS: use https://"),
+        (address, {"token_file": token}, "its certificate is of no authority that this machine knows"),
+        (
+            address.replace("localhost", "127.0.0.1"),
+            {"token_file": token, "ca": authority.ca},
+            "its certificate is not for '127.0.0.1'",
+        ),
+        (url, {"token_file": token, "ca": authority.ca}, "it is a server of HTTP, no daemon's"),
+    ):
+        with pytest.raises(Unavailable, match=said):
+            asyncio.run(version(where, **how))
+    trusting = ssl.create_default_context(cafile=str(authority.ca))
     assert get(f"{url}/status", trusting)[0] == 401
     assert get(f"{url}/status", trusting, Authorization=f"Bearer {TOKEN}")[0] == 200
     assert TOKEN not in daemon.log.read_text()
@@ -144,7 +97,7 @@ def test_others_come_in_by_a_certificate_of_the_authority_alone(
     assert daemon.status == ""
     address = daemon.address.replace("0.0.0.0", "localhost")
     assert asyncio.run(version(address, ca=authority.ca, cert=mine, key=my_key)).protocol == 1
-    with pytest.raises(DaemonError):
+    with pytest.raises(DaemonError, match="certificate of this client: give --cert and --key"):
         asyncio.run(version(address, ca=authority.ca))
 
 

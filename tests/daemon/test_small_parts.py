@@ -61,6 +61,11 @@ def test_a_token_that_others_read_or_guess_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DaemonError, match="chmod 600"):
         token(DaemonConfig(token_file=path))
     path.chmod(0o600)
+    for text in ("", "0123456789abcdef\n0123456789abcdef", "0123456789abcdeé"):
+        path.write_text(text)
+        with pytest.raises(DaemonError, match="is no token; expected one line"):
+            token(DaemonConfig(token_file=path))
+    path.write_text("0123456789abcdef\n")
     assert token(DaemonConfig(token_file=path)) == "0123456789abcdef"
     assert is_known("Bearer 0123456789abcdef", "0123456789abcdef")
     assert not is_known("Bearer ", "0123456789abcdef")

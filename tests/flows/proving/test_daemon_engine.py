@@ -1,5 +1,6 @@
 """Batches that a daemon proves: the flow is the same, the state is the daemon's."""
 
+import asyncio
 import json
 import signal
 from collections.abc import Callable, Iterator
@@ -7,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from daemon.errors import DaemonError
+from config import Config, load_config
+from daemon.errors import DaemonError, NotAllowed
 from db import list_runs, open_history, show_run
 from engine import EngineError
 from flows.launch import run_batch
 from flows.parameters.batch import BatchParameters
+from flows.proving.daemon_circuit import on_daemon
 from tests.daemon.conftest import Daemon, new_daemon, params  # noqa: F401 fixtures
 from tests.flows.support import eventually, read_until, start_batch
 
@@ -48,6 +51,24 @@ def test_a_batch_is_proved_by_the_daemon_and_shown_recorded_and_written_here(
     assert all(part.seconds.prove_s > 0 for each in detail.proofs for part in each.partitions)
     assert {part.partition.device for each in detail.proofs for part in each.partitions} == {"cpu"}
     assert detail.run.state == "succeeded"
+    assert detail.run.peak_rss_bytes is None  # it is the daemon's, whose own run has it
+    assert detail.run.peak_reserved_bytes is None
+
+
+def test_a_batch_shows_the_token_that_its_settings_name(
+    new_daemon: Callable[..., Daemon],  # noqa: F811 a fixture
+    tmp_path: Path,
+) -> None:
+    token, settings = tmp_path / "token", tmp_path / "cuzk.toml"
+    token.write_text("a token of more than sixteen characters")
+    token.chmod(0o600)
+    settings.write_text('[client]\ntoken_file = "token"')
+    daemon = new_daemon(f'token_file = "{token}"').start()
+    parameters = BatchParameters(circuit="multiplier", engine=daemon.address)
+    with pytest.raises(NotAllowed):
+        asyncio.run(on_daemon(parameters, Config()))
+    _, circuit = asyncio.run(on_daemon(parameters, load_config(settings)))
+    assert circuit.name == "multiplier"
 
 
 def test_a_batch_that_is_killed_leaves_nothing_on_the_daemon(daemon: Daemon, home: Path) -> None:
