@@ -26,12 +26,15 @@ class Filter:
     state: str | None = None
     device: str | None = None
     run_ids: tuple[str, ...] | None = None
+    flow_run_id: str | None = None
 
     def of_runs(self) -> list[ColumnElement[bool]]:
         """Conditions on Run that hold for whatever is asked."""
         conditions: list[ColumnElement[bool]] = []
         if self.run_ids is not None:
             conditions.append(Run.id.in_(self.run_ids))
+        if self.flow_run_id is not None:
+            conditions.append(Run.flow_run_id == self.flow_run_id)
         if self.since is not None:
             conditions.append(Run.started_at >= self.since)
         if self.until is not None:

@@ -15,7 +15,7 @@ from flows.summary import BatchSummary
 
 @flow(
     name="prove_batch",
-    flow_run_name="{parameters.title}",
+    flow_run_name="{parameters.asked_title}",
     persist_result=False,
     result_storage=home() / "prefect" / "storage",  # or the server is asked for one, twice, and none is used
     on_cancellation=[close_run],

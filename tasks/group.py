@@ -5,8 +5,9 @@ import time
 from contextlib import suppress
 
 from prefect import State, get_run_logger, task
-from prefect.states import Completed, Failed
+from prefect.states import Cancelled, Completed, Failed
 
+from engine import ProofCancelled
 from tasks.follow import OPTIONS, note_start
 
 
@@ -17,6 +18,7 @@ class Group:
         self.name = name
         self.count = self.left = count
         self.errors: list[str] = []
+        self.cancelled = 0
         self._under_way: dict[str, tuple[str, float]] = {}  # by proof id: its name, and when it was submitted
         self._ended = asyncio.Event()
 
@@ -28,7 +30,9 @@ class Group:
         """One of its proofs is made, or has failed for good; None: it was there before."""
         self._under_way.pop(proof_id or "", None)
         self.left -= 1
-        if error is not None:
+        if isinstance(error, ProofCancelled):
+            self.cancelled += 1
+        elif error is not None:
             self.errors.append(str(error))
         if self.left <= 0:
             self._ended.set()
@@ -56,13 +60,15 @@ class Group:
 
 @task(task_run_name="prove {group.name}", **OPTIONS)
 async def prove_group(group: Group) -> State:
-    """Wait until all proofs of the group have ended; it fails where one of them has."""
+    """Wait until all proofs of the group have ended; it fails where one of them has failed, and is cancelled
+    where one was, or where it was given up.
+    """
     note_start()
     await group.wait()
     for error in group.errors:
         get_run_logger().error("%s", error)
-    proved = group.count - group.left - len(group.errors)
+    proved = group.count - group.left - group.cancelled - len(group.errors)
     message = f"{proved} of {group.count} proved"
     if group.errors:
         return Failed(message=f"{message}; {group.errors[0]}")
-    return Completed(message=message)
+    return Completed(message=message) if proved == group.count else Cancelled(message=message)

@@ -30,6 +30,7 @@ from flows.errors import FlowError
 from flows.server.local import Say
 
 COMMON_QUEUE = "default"
+PROCESS = "flows.deployments.flow_process"
 RUNS_ENDED_WITHIN_S = 30.0
 TOLD_WITHIN_S = 10.0
 ENDED_WITHIN_S = 45.0
@@ -45,7 +46,7 @@ class HostConfiguration(ProcessJobConfiguration):
 
     @override
     def prepare_for_flow_run(self, *arguments: Any, **options: Any) -> None:
-        self.command = self.command or command_to_string([sys.executable, "-m", "prefect.engine"])
+        self.command = self.command or command_to_string([sys.executable, "-m", PROCESS])
         super().prepare_for_flow_run(*arguments, **options)
         self.working_dir = self.working_dir or Path.cwd()
 
@@ -65,6 +66,18 @@ class HostWorker(ProcessWorker):
     @override
     async def get_and_submit_flow_runs(self) -> list[FlowRun]:
         return [] if self.stopping else await super().get_and_submit_flow_runs()
+
+    @override
+    async def _propose_crashed_state(
+        self, flow_run: FlowRun, message: str, client: PrefectClient | None = None
+    ) -> None:
+        """Not of a run whose end is known: who has seen that may have pressed Retry, and what runs now would
+        count as crashed. The worker comes to it when its hooks have run, seconds after the end.
+        """
+        since = None if flow_run.state is None else flow_run.state.timestamp
+        states = await (client or self.client).read_flow_run_states(flow_run.id)
+        if not any(state.is_final() and (since is None or state.timestamp > since) for state in states):
+            await super()._propose_crashed_state(flow_run, message, client)
 
     async def stop_runs(self) -> None:
         """Take no more runs, tell those under way to stop, and wait until they have said how they ended.

@@ -6,6 +6,8 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any, Self
 
+from prefect.exceptions import Pause
+
 log = logging.getLogger("cuzk.flows")
 
 
@@ -29,10 +31,11 @@ class Followers:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         self._room.release()
-        if task.cancelled() or task.exception() is None or self._has_failed:
+        error = None if task.cancelled() else task.exception()
+        if error is None or isinstance(error, Pause) or self._has_failed:  # no task begins in a suspended run
             return
         self._has_failed = True
-        log.warning("not all tasks are shown in Prefect's UI", exc_info=task.exception())
+        log.warning("not all tasks are shown in Prefect's UI", exc_info=error)
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""A cancel in Prefect's UI ends the flow, also where no runner is there to send it a signal."""
+"""Cancel and Suspend in Prefect's UI end the flow, also where no runner is there to send it a signal."""
 
 import asyncio
 import logging
@@ -9,27 +9,33 @@ from uuid import UUID
 
 from prefect import get_client
 from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 
 from engine.forced_end import end_unless_closed_soon
+from flows.ends.signals import end_within_s
 
 log = logging.getLogger("cuzk.flows")
 
 LOOK_EVERY_S = 1.0
+ANSWERED_WITHIN_S = 2.0
+BY_SIGNAL = "stopped by a signal"
 
 
 @dataclass
 class Cancellation:
-    """Why there was one."""
+    """Why there was one. suspended: the flow run's state, where it is to go on later."""
 
-    why: str = "stopped by a signal"
+    why: str = BY_SIGNAL
+    suspended: State | None = None
 
 
 @asynccontextmanager
 async def cancelled_in_ui(part_of: UUID | None = None) -> AsyncIterator[Cancellation]:
-    """Inside the block, the current task is cancelled once the flow run is, and the process ends soon.
+    """Inside the block, the current task is cancelled once the flow run is, or is suspended, and the process
+    ends soon.
 
-    So it is once the flow run `part_of` has ended, in whatever way.
+    So it is once the flow run `part_of` has ended, in whatever way, or is suspended.
     """
     task, run_id, cancellation = asyncio.current_task(), flow_run.id, Cancellation()
     if task is None or run_id is None:
@@ -42,6 +48,18 @@ async def cancelled_in_ui(part_of: UUID | None = None) -> AsyncIterator[Cancella
         watcher.cancel()
 
 
+async def reason(cancellation: Cancellation, part_of: UUID | None = None) -> Cancellation:
+    """The same with what the server says: a worker that is told of a cancel sends a signal at once."""
+    if flow_run.id is None or cancellation.why != BY_SIGNAL:
+        return cancellation
+    try:
+        async with asyncio.timeout(ANSWERED_WITHIN_S), get_client() as client:
+            return await _cancellation(client, UUID(flow_run.id), part_of) or cancellation
+    except Exception as error:
+        log.debug("the flow run's state is not known: %s", error)
+        return cancellation
+
+
 async def _watch(
     run_id: UUID, part_of: UUID | None, task: "asyncio.Task[object]", cancellation: Cancellation
 ) -> None:
@@ -49,23 +67,25 @@ async def _watch(
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             try:
-                why = await _why(client, run_id, part_of)
+                found = await _cancellation(client, run_id, part_of)
             except Exception as error:  # a server that is started again is asked the next time
                 log.debug("the flow run's state is not known: %s", error)
                 continue
-            if why is not None:
-                cancellation.why = why
+            if found is not None:
+                cancellation.why, cancellation.suspended = found.why, found.suspended
                 task.cancel()
-                end_unless_closed_soon(asyncio.get_running_loop())
+                end_unless_closed_soon(asyncio.get_running_loop(), end_within_s())
                 return
 
 
-async def _why(client: PrefectClient, run_id: UUID, part_of: UUID | None) -> str | None:
+async def _cancellation(client: PrefectClient, run_id: UUID, part_of: UUID | None) -> Cancellation | None:
     """Why it is to end; None where it is not."""
     state = (await client.read_flow_run(run_id)).state
     if state is not None and (state.is_cancelling() or state.is_cancelled()):
-        return "cancelled in the UI"
+        return Cancellation("cancelled in the UI")
+    if state is not None and state.is_paused():
+        return Cancellation("suspended in the UI", state)
     whole = None if part_of is None else (await client.read_flow_run(part_of)).state
-    if whole is not None and (whole.is_final() or whole.is_cancelling()):
-        return f"the run that it is part of is {whole.name}"
+    if whole is not None and (whole.is_final() or whole.is_cancelling() or whole.is_paused()):
+        return Cancellation(f"the run that it is part of is {whole.name}")
     return None

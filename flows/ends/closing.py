@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -18,13 +19,14 @@ from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.states import Crashed
 
 from config import load_config
-from db import Filter, History, list_runs, open_history
+from db import Filter, History, Run, list_runs, open_history
 from flows.ends.ended_runs import close_once, close_open_tasks
 from tasks.follow import started
 
 log = logging.getLogger("cuzk.flows")
 
 OPEN = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
+STARTED = [StateType.PENDING, StateType.RUNNING]
 NEWEST = 50  # runs that are looked at
 RECORDED_WITHIN_S = 3.0  # what a process sent before it died is in the server's database then
 
@@ -48,21 +50,33 @@ async def close_dead(history: History) -> None:
     """
     try:
         runs = list_runs(history, NEWEST, Filter(state="interrupted"))
-        if ids := [UUID(each.run.flow_run_id) for each in runs if each.run.flow_run_id]:
+        # The oldest first, so that of a flow run that died several times the last one counts.
+        if dead := {UUID(run.flow_run_id): run for each in runs[::-1] if (run := each.run).flow_run_id}:
             async with get_client() as client:
-                await _close_flows(client, ids)
-                await close_open_tasks(client, _those(ids))
+                await close_open_tasks(client, _those(await _close_flows(client, dead)))
         await close_once(log.info)
     except Exception as error:
         log.warning("runs that have died may still look alive in Prefect's UI: %s", error)
 
 
-async def _close_flows(client: PrefectClient, ids: Sequence[UUID]) -> None:
+async def _close_flows(client: PrefectClient, dead: Mapping[UUID, Run]) -> set[UUID]:
+    """Which of them are closed now: all but those that go on in another process, since somebody retried."""
     state = FlowRunFilterState(type=FlowRunFilterStateType(any_=OPEN))
-    wanted = FlowRunFilter(id=FlowRunFilterId(any_=list(ids)), state=state)
+    wanted = FlowRunFilter(id=FlowRunFilterId(any_=list(dead)), state=state)
+    closed = set(dead)
     for run in await client.read_flow_runs(flow_run_filter=wanted):
-        await client.set_flow_run_state(run.id, Crashed(message="its process has died"), force=True)
+        if await _started_at(client, run.id) > dead[run.id].started_at:
+            closed.remove(run.id)
+        else:
+            await client.set_flow_run_state(run.id, Crashed(message="its process has died"), force=True)
+    return closed
 
 
-def _those(ids: Sequence[UUID]) -> FlowRunFilter:
+async def _started_at(client: PrefectClient, run_id: UUID) -> datetime:
+    """When the flow run's newest process was started, before which no run of its own can have begun."""
+    states = await client.read_flow_run_states(run_id)
+    return max(state.timestamp for state in states if state.type in STARTED)
+
+
+def _those(ids: Collection[UUID]) -> FlowRunFilter:
     return FlowRunFilter(id=FlowRunFilterId(any_=list(ids)))

@@ -8,13 +8,14 @@ from uuid import UUID
 
 from prefect import State, get_run_logger
 from prefect.context import TagsContext
+from prefect.exceptions import Pause
 from prefect.settings import PREFECT_API_URL
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.display.artifacts import show_proofs
 from flows.display.logs import leave_out_good_ends
-from flows.ends.cancelled_in_ui import cancelled_in_ui
-from flows.ends.signals import cancelled_by_signals
+from flows.ends.cancelled_in_ui import Cancellation, cancelled_in_ui, reason
+from flows.ends.signals import cancelled_by_signals, end_within_s
 from flows.server.chosen import trouble
 from flows.summary import BatchCancelled, BatchFailed, BatchSummary
 
@@ -37,7 +38,7 @@ async def in_good_order(
 async def _ended(proving: Coroutine[Any, Any, BatchSummary], part_of: UUID | None) -> State[BatchSummary]:
     leave_out_good_ends()
     # The run's tags are not for its tasks: of each that has one, the server is asked whether it may start.
-    with cancelled_by_signals(), TagsContext(current_tags=set()):
+    with cancelled_by_signals(end_within_s()), TagsContext(current_tags=set()):
         try:
             async with cancelled_in_ui(part_of) as cancellation:
                 summary = await proving
@@ -46,7 +47,7 @@ async def _ended(proving: Coroutine[Any, Any, BatchSummary], part_of: UUID | Non
         except asyncio.CancelledError as error:
             if task := asyncio.current_task():
                 task.uncancel()  # the rest, telling Prefect, is not cancelled
-            return await _cancelled(cancellation.why, error)
+            return await _cancelled(await reason(cancellation, part_of), error)
         except Exception as error:  # given to Prefect as a state, since it writes to disk what a flow raises
             get_run_logger().error("%s", error, exc_info=error)
             return Failed(message=str(error), data=error)
@@ -64,8 +65,15 @@ async def _server_answers() -> None:
         await asyncio.sleep(LOOK_EVERY_S)
 
 
-async def _cancelled(why: str, error: asyncio.CancelledError) -> State[BatchSummary]:
-    if not isinstance(error, BatchCancelled):  # it had not begun
-        return Cancelled(message=why)
-    await show_proofs(error.summary)
-    return Cancelled(message=f"{why}; {error.summary.proved} of {error.summary.count} proved")
+async def _cancelled(cancellation: Cancellation, error: asyncio.CancelledError) -> State[BatchSummary]:
+    """Raises Pause for a flow run that was suspended: its state is to stay as it is."""
+    words = [cancellation.why]
+    if isinstance(error, BatchCancelled):  # else it had not begun
+        words.append(f"{error.summary.proved} of {error.summary.count} proved")
+        await show_proofs(error.summary)
+    if cancellation.suspended is not None:
+        get_run_logger().info("%s; Resume goes on with the rest", "; ".join(words))
+        raise Pause(state=cancellation.suspended)
+    if isinstance(error, BatchCancelled):
+        words.append(f"for the rest start a run with Resume {error.summary.run_id}")
+    return Cancelled(message="; ".join(words))

@@ -192,10 +192,15 @@ class BatchParameters(BaseModel):
     def title(self) -> str:
         """What the batch is called: "merkle ×3 · nightly"."""
         if not self.count:  # it is that of the run that is resumed
-            return f"the rest of {self.resume}"
+            return self.asked_title
         simulated = "simulated" if self.mode == "simulated" else ""
         resumed = "resumed" if self.resume else ""
         return " · ".join(filter(None, (f"{self.circuit} ×{self.count}", self.name, simulated, resumed)))
+
+    @property
+    def asked_title(self) -> str:
+        """What it is called before it is known what the run proves that it resumes."""
+        return f"the rest of {self.resume}" if self.resume else self.title
 
     @property
     def tags(self) -> set[str]:

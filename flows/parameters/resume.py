@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from config import ConfigError
-from db import Run, find_run, open_history
+from db import Filter, History, Run, find_run, list_runs, open_history
 from engine.outputs import usual_folder
 from flows.parameters.batch import BatchParameters, batch_config, first_problem
 from flows.parameters.inputs import input_files
@@ -27,16 +27,21 @@ def keep(parameters: BatchParameters, output: Path) -> None:
     partial.replace(output / RECORD)
 
 
-def taken_up(parameters: BatchParameters) -> BatchParameters:
+def taken_up(parameters: BatchParameters, flow_run_id: str | None = None) -> BatchParameters:
     """The parameters with what the run proves that they resume, and its folder; else as they are.
 
+    flow_run_id: of the caller. What it has begun before, if it runs again, is what it resumes.
     Raises ConfigError for a run that cannot be resumed, HistoryError where there is none of that id.
     """
-    if parameters.resume is None:
+    if parameters.engine or (parameters.resume is None and flow_run_id is None):
         return parameters
     config = batch_config(parameters, lambda _: None)
     with open_history(config.history_url(), spool=config.history_spool()) as history:
-        run = find_run(history, parameters.resume)
+        run = _begun_by(history, flow_run_id)
+        if run is None and parameters.resume is not None:
+            run = find_run(history, parameters.resume)
+    if run is None:
+        return parameters
     _refuse(run)
     output = _folder(run)
     kept = _read(output / RECORD)
@@ -45,6 +50,15 @@ def taken_up(parameters: BatchParameters) -> BatchParameters:
     of_run = {name: getattr(kept, name) for name in FROM_THE_RUN}
     name = parameters.name or kept.name
     return parameters.model_copy(update={**of_run, "name": name, "output": output, "resume": run.id})
+
+
+def _begun_by(history: History, flow_run_id: str | None) -> Run | None:
+    """The newest run of the flow run, if there is one and its folder is there."""
+    if flow_run_id is None:
+        return None
+    runs = list_runs(history, 1, Filter(source="real", flow_run_id=flow_run_id))
+    found = [each.run for each in runs if (_folder(each.run) / RECORD).exists()]
+    return found[0] if found else None
 
 
 def _refuse(run: Run) -> None:

@@ -23,6 +23,7 @@ class Batch:
         self._progress, self._stop = progress, stop
         self._stopped = False
         self._open: dict[str, str] = {}  # names by proof id
+        self._started_s: dict[str, float] = {}
         self._summaries: dict[int, ProofSummary] = {}
 
     async def prove(self, indices: Iterable[int], concurrency: int) -> list[ProofSummary]:
@@ -41,11 +42,11 @@ class Batch:
     async def _prove_one(self, index: int) -> ProofSummary:
         request, started_s = self._requests[index], time.monotonic()
         proof_id = self._engine.submit(request)
-        self._open[proof_id] = request.name
+        self._open[proof_id], self._started_s[proof_id] = request.name, started_s
         self._progress.submitted(proof_id, request.name)
         await self._shown.submitted(index, proof_id, request.name)
         error = await self._end_of(proof_id)
-        del self._open[proof_id]
+        del self._open[proof_id], self._started_s[proof_id]
         seconds = time.monotonic() - started_s
         self._tell(proof_id, seconds, error)
         self._shown.ended(index, proof_id, error)
@@ -56,11 +57,19 @@ class Batch:
         )
         return summary
 
-    def so_far(self) -> list[ProofSummary]:
-        """What came of those that have ended, in order, and then those that were under way."""
+    async def so_far(self) -> list[ProofSummary]:
+        """What came of those that have ended, in order, and then those that were under way. To be called
+        once the engine has been left, which has let some of them end well.
+        """
         ended = [self._summaries[index] for index in sorted(self._summaries)]
-        cancelled = ProofCancelled("cancelled with the batch")
-        return ended + [ProofSummary(name, 0.0, cancelled) for name in self._open.values()]
+        return ended + [await self._left(proof_id, name) for proof_id, name in self._open.items()]
+
+    async def _left(self, proof_id: str, name: str) -> ProofSummary:
+        if self._engine.has_ended(proof_id):
+            error = await self._end_of(proof_id)
+            if not isinstance(error, ProofCancelled):
+                return ProofSummary(name, time.monotonic() - self._started_s[proof_id], error)
+        return ProofSummary(name, 0.0, ProofCancelled("cancelled with the batch"))
 
     async def _end_of(self, proof_id: str) -> EngineError | None:
         """Why the proof was not made; None where it was."""

@@ -27,7 +27,8 @@ from flows.display.shown import BEHIND, shown
 from flows.ends.closing import close_dead
 from flows.parameters.batch import BatchParameters, batch_config
 from flows.parameters.requests import Requests
-from flows.parameters.resume import keep, taken_up
+from flows.parameters.resume import keep
+from flows.proving.again import taken_up_here
 from flows.proving.batch import Batch
 from flows.proving.daemon_circuit import on_daemon
 from flows.proving.daemon_engine import DaemonEngine
@@ -68,7 +69,7 @@ class Opened:
 
 async def prove_for_real(parameters: BatchParameters) -> BatchSummary:
     """Prove the batch, or what is left of the one it resumes, and show it in the flow run of the call."""
-    parameters = await asyncio.to_thread(taken_up, parameters)
+    parameters = await taken_up_here(parameters)
     opened = await open_batch(parameters)
     run_id = new_id()
     output = (parameters.output or usual_folder(run_id)).absolute()
@@ -183,7 +184,7 @@ async def _prove(
                 left = (index for index in range(count) if index not in found)
                 return await batch.prove(left, parameters.concurrency)
     except asyncio.CancelledError as error:
-        so_far = batch.so_far() if batch else []
+        so_far = await batch.so_far() if batch else []
         raise BatchCancelled(replace(summary, proofs=Proofs(so_far))) from error
 
 

@@ -41,6 +41,8 @@ TUNING = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
+# Alerts for runs that the server was started anew beneath come within seconds; by default after 15 minutes.
+EVENTS = {"PREFECT_SERVER_EVENTS_CAUSAL_ORDERING": "flows.server.event_order"}
 # A run whose process died is noticed by three of these that do not come; by default one comes in 3 minutes.
 HEARTBEAT = {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30"}
 OF_OTHER_SERVERS = ("PREFECT_PROFILE", "PREFECT_PROFILES_PATH", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING")
@@ -247,7 +249,7 @@ def _start(folder: Path, port: int, stays: bool) -> LocalServer:
     # And the server names the UI's pages where it tells of runs, in alerts for one.
     address = f"http://127.0.0.1:{port}"
     ui = {"PREFECT_SERVER_UI_API_URL": f"{address}/api", "PREFECT_UI_URL": address}
-    variables = TUNING | dict(os.environ) | environment(folder) | ui
+    variables = TUNING | EVENTS | dict(os.environ) | environment(folder) | ui
     _remove_old_logs(folder)
     command = ["server", "start", "--host", "127.0.0.1", "--port", str(port)]
     with log_path.open("w") as log:

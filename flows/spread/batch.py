@@ -25,7 +25,8 @@ from flows.ends.closing import close_dead
 from flows.parameters.batch import BatchParameters, batch_config
 from flows.parameters.due import due_at
 from flows.parameters.requests import Requests
-from flows.parameters.resume import keep, taken_up
+from flows.parameters.resume import keep
+from flows.proving.again import taken_up_here
 from flows.proving.real_batch import finished
 from flows.spread.courier import Inbox, forward
 from flows.spread.earlier import TakenOver, end_earlier, take
@@ -41,7 +42,7 @@ async def prove_on_hosts(parameters: BatchParameters) -> BatchSummary:
 
     Here proofs are only checked and written. Raises ConfigError for a host that does not serve.
     """
-    parameters = await asyncio.to_thread(taken_up, parameters)
+    parameters = await taken_up_here(parameters)
     config = batch_config(parameters, get_run_logger().warning)
     circuit = await asyncio.to_thread(_prepared, parameters, config, teller())
     run_id = new_id()

@@ -19,7 +19,7 @@ import yaml
 
 from cli.main import cli
 from flows.deployments.worker import ENDED_WITHIN_S
-from flows.server.local import TUNING
+from flows.server.local import EVENTS, TUNING
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy"
@@ -85,7 +85,8 @@ def test_settings_are_known_and_the_server_s_are_ours() -> None:
     server = SERVICES["server"]["environment"]
     for name in (*server, *SERVICES["worker"]["environment"]):
         assert name == "CUZK_HISTORY_URL" or hasattr(prefect.settings, name), name
-    assert {name: server[name] for name in TUNING} == TUNING
+    ours = TUNING | EVENTS
+    assert {name: server[name] for name in ours} == ours
     *_, code = SERVICES["server"]["healthcheck"]["test"]
     compile(code, "healthcheck", "exec")
     assert "/api/health" in code

@@ -5,6 +5,7 @@ In the order of a user's day: a first batch is killed, the next one works, and t
 
 import asyncio
 import json
+import os
 import re
 import signal
 import socket
@@ -12,7 +13,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,30 @@ def test_the_next_batch_closes_what_the_killed_one_left_open(
     assert ask(server.api_url, "task_runs/filter", flow_runs=of_run, task_runs=still_open) == []
 
 
+def test_a_killed_run_that_somebody_has_retried_is_left_alone_and_so_are_its_tasks(
+    server: Server, finished: Batch, home: Path
+) -> None:
+    """One whose process began after the run that died, and one that began before it."""
+    task = {"task_key": "prove", "dynamic_key": "0", "state": {"type": "RUNNING"}}
+    ids, dead = [], datetime.now(UTC)
+    with open_history(home / "history.db") as history, history.writer() as writer:
+        for started_at in (dead, dead + timedelta(hours=1)):
+            flow_run = ask(
+                server.api_url, "flow_runs/", flow_id=flow_of(server, finished), state={"type": "PENDING"}
+            )
+            ask(server.api_url, f"flow_runs/{flow_run['id']}/set_state", state={"type": "RUNNING"})
+            ask(server.api_url, "task_runs/", flow_run_id=flow_run["id"], **task)
+            ids.append(flow_run["id"])
+            row = {"state": "interrupted", "started_at": started_at, "flow_run_id": flow_run["id"]}
+            writer.insert(Run(source="real", name="multiplier ×1", code_version="1", **row))
+        writer.flush()
+        asyncio.run(closing.close_dead(history))
+    for flow_run_id, state in zip(ids, ("RUNNING", "CRASHED"), strict=True):
+        (found,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [flow_run_id]}})
+        (of_it,) = task_runs(server.api_url, flow_run_id)
+        assert (found["state_type"], of_it["state_type"]) == (state, state)
+
+
 def test_the_hook_closes_the_tasks_of_a_process_that_is_gone(
     server: Server, finished: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -396,12 +421,14 @@ def test_a_batch_that_is_cancelled_in_the_ui_ends_by_itself(server: Server, home
 
 def assert_cancelled(server: Server, flow_run: dict[str, Any], why: str) -> None:
     """The run says why, and has a table of what was proved before, and what was under way."""
-    said, _, proved = flow_run["state"]["message"].partition("; ")
+    said, proved, rest = flow_run["state"]["message"].split("; ")
     assert (flow_run["state_type"], said) == ("CANCELLED", why)
     (table,) = [each for each in artifacts(server, flow_run["id"]) if each["key"] == "proofs"]
     states = [row["state"] for row in json.loads(table["data"])]
     assert {"proved", "cancelled with the batch"} <= set(states)
     assert proved == f"{table['description'].split()[0]} of 10000 proved"
+    with open_history(Path(os.environ["CUZK_HOME"]) / "history.db") as history:
+        assert rest == f"for the rest start a run with Resume {list_runs(history)[0].run.id}"
 
 
 def artifacts(server: Server, flow_run_id: str) -> list[dict[str, Any]]:

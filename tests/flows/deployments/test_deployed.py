@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from flows.ends.ended_runs import close_tasks
 from flows.server.chosen import trouble
 from flows.server.local import running_server
 from tests.flows.served import Host, host, serving
-from tests.flows.support import ROOT, eventually, task_runs
+from tests.flows.support import ROOT, ask, eventually, task_runs
 
 NIGHTLY, PRUNE = "prove_batch/nightly-batch", "history_prune/history-prune"
 STUDY, SHARE = "capacity_study/capacity-study", "prove_partitions/share"
@@ -121,6 +122,7 @@ def test_a_run_of_each_works_also_where_the_server_is_started_again_and_one_that
     assert failing in on.told[0]  # where to look
 
     proved = on.start(NIGHTLY, **SMALL, count=COUNT, tasks="each", output="relative")
+    next_fails = on.start(NIGHTLY, circuit="merkle", config="elsewhere.toml")  # waits for its turn
     assert eventually(lambda: len(list((on.home / "relative").glob("*/proof.json"))) > 2)
     server = running_server(on.home / "prefect")
     assert server is not None
@@ -131,6 +133,8 @@ def test_a_run_of_each_works_also_where_the_server_is_started_again_and_one_that
     assert eventually(lambda: on.state(proved) in FINAL)
     assert on.state(proved) == "COMPLETED"
     assert len(list((on.home / "relative").glob("*/proof.json"))) == COUNT, "it ran in the worker's folder"
+    assert eventually(lambda: on.state(next_fails) == "FAILED")
+    assert eventually(lambda: any("elsewhere.toml" in text for text in on.told)), "of a run that came before"
     expected = {
         f"{stage} multiplier #{number + 1}"
         for stage in ("admit", "synthesize", "prove", "verify")
@@ -164,6 +168,42 @@ def test_a_user_of_the_ui_starts_a_batch_sees_it_and_cancels_another(
     assert on.state(seen["cancelled"]) == "CANCELLED"
     for name in ("form", "dag", "artifacts", "cancelled"):
         assert (shots / f"{name}.png").stat().st_size > 10_000
+
+
+def test_what_is_killed_and_retried_or_suspended_and_resumed_goes_on_with_the_rest(
+    on: Host, worker: "subprocess.Popen[str]"
+) -> None:
+    """Retry and Resume are buttons of the UI; they send what is sent here."""
+    run = on.start(NIGHTLY, circuit="merkle", count=100, name="again")
+    assert eventually(lambda: proved_so_far(on, run) > 0)
+    (process,) = [each for each in psutil.Process(worker.pid).children() if _runs(each, run)]
+    process.send_signal(signal.SIGKILL)
+    assert eventually(lambda: on.state(run) == "CRASHED")
+    told = len(on.told)
+    ask(on.api_url, f"flow_runs/{run}/set_state", state={"type": "SCHEDULED", "name": "AwaitingRetry"})
+
+    before = proved_so_far(on, run)
+    assert eventually(lambda: proved_so_far(on, run) > before)
+    suspended = {"type": "PAUSED", "name": "Suspended", "state_details": {"pause_reschedule": True}}
+    ask(on.api_url, f"flow_runs/{run}/set_state", state=suspended)
+    assert eventually(
+        lambda: not [each for each in psutil.Process(worker.pid).children() if _runs(each, run)]
+    )
+    assert (on.state(run), len(on.told)) == ("PAUSED", told)
+    ask(on.api_url, f"flow_runs/{run}/resume")
+    assert eventually(lambda: on.state(run) in FINAL)
+    found = on.run(run)
+    assert re.fullmatch("100 of 100 proved, [0-9]+ of them before", found["state"]["message"])
+    assert found["name"] == "merkle ×100 · again · resumed"
+    made = [len(list(folder.glob("merkle-*/proof.json"))) for folder in on.home.glob("proofs/*")]
+    assert made.count(100) == 1, "all are in the folder of the first"
+
+
+def proved_so_far(on: Host, run_id: str) -> int:
+    """As the bar of its newest process says."""
+    asked = {"flow_run_id": {"any_": [run_id]}, "key": {"any_": ["progress"]}}
+    bars = ask(on.api_url, "artifacts/filter", artifacts=asked, sort="CREATED_DESC")
+    return int(bars[0]["description"].split()[0]) if bars else 0
 
 
 @pytest.fixture(scope="module")
@@ -225,3 +265,12 @@ def test_whoever_serves_is_told_to_end_and_its_run_ends_first(
     worker.terminate()
     assert worker.wait(timeout=120) == 0
     assert on.state(run) in ("CANCELLED", "CRASHED")  # it is given seconds to say itself that it is cancelled
+
+
+def test_a_run_goes_on_whose_worker_is_killed(on: Host) -> None:
+    with serving(on, "--limit", "1") as process:
+        run = on.start(NIGHTLY, circuit="merkle", count=40)
+        assert eventually(lambda: proved_so_far(on, run) > 0)
+        process.kill()
+    assert eventually(lambda: on.state(run) in FINAL)
+    assert on.run(run)["state"]["message"] == "40 of 40 proved"

@@ -6,14 +6,16 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from prefect.logging import disable_run_logger
 
+from engine import ProofCancelled
 from flows.display import each_proof, in_groups
 from flows.display.followers import Followers
 from flows.display.in_groups import MOST_GROUPS, WORTH_S
 from flows.display.pace import Pace
 from flows.display.shape import MOST_TASKS, TASKS_A_PARTITION, Shape
 from flows.display.shown import shown
-from tasks.group import Group
+from tasks.group import Group, prove_group
 
 
 def batch(count: int, partitions: int, each: bool = False) -> Shape:
@@ -180,3 +182,23 @@ def test_followers_are_waited_for_and_bounded_and_their_errors_end_nothing() -> 
         assert most <= 2
 
     asyncio.run(steps())
+
+
+@pytest.mark.parametrize(
+    ("errors", "state", "said"),
+    [
+        ([None, None], "COMPLETED", "2 of 2 proved"),
+        ([None], "CANCELLED", "1 of 2 proved"),
+        ([None, ProofCancelled("merkle #2: cancelled")], "CANCELLED", "1 of 2 proved"),
+        ([ValueError("merkle #1: no")], "FAILED", "0 of 2 proved; merkle #1: no"),
+    ],
+)
+def test_a_group_ends_as_its_proofs_have(errors: list[Exception | None], state: str, said: str) -> None:
+    """With fewer ends than proofs it is given up."""
+    group = Group("merkle #1–#2", 2)
+    for error in errors:
+        group.end_one(None, error)
+    group.give_up()
+    with disable_run_logger():
+        end = asyncio.run(prove_group.fn(group))
+    assert (end.type, end.message) == (state, said)

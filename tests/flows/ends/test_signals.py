@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.ends.signals import STOPPING, cancelled_by_signals
+from flows.ends.signals import END_WITHIN_S, STOPPING, WORKER_WAITS_S, cancelled_by_signals, end_within_s
 
 ROOT = Path(__file__).parents[3]
 ENDS_SLOWLY = """
@@ -111,3 +111,9 @@ def test_a_flow_in_another_thread_runs_without_it() -> None:
 def test_outside_of_an_event_loop_there_is_nothing_to_cancel() -> None:
     with pytest.raises(RuntimeError), cancelled_by_signals():
         pass
+
+
+def test_a_worker_s_run_has_longer_to_say_how_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert end_within_s() == END_WITHIN_S
+    monkeypatch.setenv("PREFECT__FLOW_RUN_ID", "a run of a worker")
+    assert end_within_s() == WORKER_WAITS_S > END_WITHIN_S

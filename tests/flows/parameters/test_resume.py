@@ -1,5 +1,6 @@
 """Which runs can be taken up, and what of them stands."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,32 @@ def test_what_is_proved_is_the_run_s_and_how_is_as_asked(home: Path) -> None:
     assert (found.concurrency, found.budget, found.output) == (2, "1GiB", home / "to")
     assert found.title == "merkle ×9 · nightly · resumed"
     assert taken_up(found) == found
+
+
+def test_what_is_resumed_has_its_own_name_once_that_is_known(home: Path) -> None:
+    """The form has the number of a new batch."""
+    run_id = interrupted(home)
+    keep(OLD, home / "to")
+    asked = BatchParameters(circuit="merkle", count=12, name="nightly", resume=run_id)
+    assert asked.asked_title == f"the rest of {run_id}"
+    assert taken_up(asked).title == "merkle ×9 · nightly · resumed"
+    assert OLD.asked_title == OLD.title == "merkle ×9 · nightly"
+
+
+def test_a_flow_run_that_runs_again_goes_on_with_its_own_newest_run(home: Path) -> None:
+    first = interrupted(home, flow_run_id="again", started_at=datetime(2026, 1, 1, tzinfo=UTC))
+    second = interrupted(home, flow_run_id="again", output_path=str(home / "second"))
+    interrupted(home, flow_run_id="another", output_path=str(home / "another"))
+    assert taken_up(OLD, "again") == OLD, "of what has not begun there is nothing"
+    for folder in ("to", "second", "another"):
+        keep(OLD, home / folder)
+    for asked in (OLD, OLD.model_copy(update={"resume": first})):
+        found = taken_up(asked, "again")
+        assert (found.resume, found.output) == (second, home / "second")
+    assert taken_up(OLD, "a third") == OLD
+    interrupted(home, flow_run_id="again", output_path=str(home / "another"), state="running")
+    with pytest.raises(ConfigError, match="goes on in process"):
+        taken_up(OLD, "again")
 
 
 def test_inputs_are_those_that_the_run_found(home: Path) -> None:

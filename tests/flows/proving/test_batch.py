@@ -34,6 +34,9 @@ class Engine:
         if error := self._errors.get(proof_id):
             raise error
 
+    def has_ended(self, proof_id: str) -> bool:  # noqa: ARG002
+        return True
+
     def cancel(self, proof_id: str) -> None:
         self._errors.setdefault(proof_id, ProofCancelled(f"{proof_id}: cancelled"))
 
@@ -82,3 +85,24 @@ def test_the_first_failure_ends_the_batch_where_that_is_asked_for() -> None:
 def test_what_concerns_all_proofs_ends_the_batch() -> None:
     with pytest.raises(Rejected):
         prove({"merkle #1": Rejected("merkle #1: never fits")}, 3)
+
+
+def test_what_ends_well_while_a_cancelled_batch_closes_is_there(tmp_path: Path) -> None:
+    """The proof that was being written when the batch was cancelled, and one that was not."""
+    requests = Requests(BatchParameters(circuit="merkle", count=9), SPEC, tmp_path)
+    engine = Engine({})
+    batch = Batch(engine, requests, NotShown(), Progress(9), False)  # type: ignore[arg-type]  # all that is asked
+
+    async def cancelled() -> list[ProofSummary]:
+        proving = asyncio.create_task(batch.prove(range(9), 2))
+        for _ in range(9):
+            await asyncio.sleep(0)  # both are submitted, and take longer than that
+        proving.cancel()
+        await asyncio.wait([proving])
+        engine.cancel("merkle #2")
+        return await batch.so_far()
+
+    with disable_run_logger():
+        first, second = asyncio.run(cancelled())
+    assert (first.name, first.error, first.seconds > 0) == ("merkle #1", None, True)
+    assert (second.name, str(second.error)) == ("merkle #2", "cancelled with the batch")
