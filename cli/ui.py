@@ -43,12 +43,16 @@ def ui(context: click.Context, port: int | None, in_browser: bool) -> None:
 
 @ui.command(short_help="End the server.")
 def stop() -> None:
-    """End the server that `cuzk ui` started; what uses it at the time, a batch for one, may finish first."""
+    """End the server that `cuzk ui` started; what uses it at the time may finish first: a batch, or a
+    `cuzk serve`, which does not end by itself.
+    """
     from config import home
     from flows.server.staying import end_stay
+    from flows.server.users import used_by
 
     server = end_stay(home(), say)
-    ended = "has been stopped" if not server.is_alive() else "ends when nothing uses it any more"
+    users = used_by(server.folder) or "a `cuzk serve` or a batch"
+    ended = f"ends when what uses it has ended: {users}" if server.is_alive() else "has been stopped"
     print(f"the Prefect server at {server.api_url} {ended}")
 
 
@@ -58,6 +62,7 @@ def status() -> None:
     from config import home
     from flows.server.chosen import how_to_tune, named_server, trouble
     from flows.server.local import running_server
+    from flows.server.users import used_by
 
     if named_url := named_server():
         why = trouble(named_url)
@@ -70,7 +75,8 @@ def status() -> None:
         print(f"no Prefect server runs; start one: {program()} ui")
         sys.exit(1)
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(server.process_started_at))
-    until = "it is stopped" if server.stays else "the batches that use it have ended"
+    users = used_by(server.folder) or "a `cuzk serve` or a batch"
+    until = "it is stopped" if server.stays else f"what uses it has ended: {users}"
     answers = "answers" if trouble(server.api_url) is None else "does not answer yet"
     print(f"Prefect UI: {server.ui_url}\nprocess {server.pid} {answers}; since {since}, until {until}")
     print(f"log {server.log_path}")

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from prefect.blocks.notifications import CustomWebhookNotificationBlock
 from prefect.client.orchestration import PrefectClient
@@ -21,6 +22,13 @@ RUNS = ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"})
 HEARTBEAT = "prefect.flow-run.heartbeat"
 ENDS = {f"prefect.flow-run.{end}" for end in ("Completed", "Failed", "Cancelled", "Crashed")}
 FAILURES = {f"prefect.flow-run.{end}" for end in ("Failed", "Crashed", "TimedOut")}
+LATE = "prefect.flow-run.Late"
+BEGUN = {
+    f"prefect.flow-run.{state}" for state in ("Pending", "Running", "AwaitingConcurrencySlot", "Cancelling")
+}
+LATE_FOR = timedelta(minutes=10)
+"""So that a host that is started anew, or a run that waits for another one, is nothing to tell."""
+
 WEBHOOK = "cuzk-alerts"
 
 
@@ -50,10 +58,14 @@ def dead_runs_crash() -> AutomationCore:
     )
 
 
-async def failures_are_told(client: PrefectClient, url: str) -> AutomationCore:
-    """Each run that fails or crashes is told to the address; saves the block that knows it."""
-    block = _webhook(url)
-    block_id = await block.save(WEBHOOK, overwrite=True, client=client)
+async def alerts(client: PrefectClient, url: str) -> list[AutomationCore]:
+    """Tell the address of runs that fail, and of those that nothing begins; saves the block that has it."""
+    block_id = await _webhook(url).save(WEBHOOK, overwrite=True, client=client)
+    return [failures_are_told(block_id), late_runs_are_told(block_id)]
+
+
+def failures_are_told(block_id: UUID) -> AutomationCore:
+    """Each run that fails or crashes is told, as the block says."""
     tell: ActionTypes = SendNotification(
         block_document_id=block_id,
         subject="{{ flow_run.name }}: {{ flow_run.state.name }}",
@@ -70,6 +82,31 @@ async def failures_are_told(client: PrefectClient, url: str) -> AutomationCore:
             posture=Posture.Reactive,
             threshold=1,
             within=timedelta(0),
+        ),
+        actions=[tell],
+    )
+
+
+def late_runs_are_told(block_id: UUID) -> AutomationCore:
+    """A run that is due, and that nothing begins, is told: it neither fails nor crashes."""
+    tell: ActionTypes = SendNotification(
+        block_document_id=block_id,
+        subject="{{ flow_run.name }}: Late",
+        body=f"due for {LATE_FOR.seconds // 60} minutes, and no `cuzk serve` has begun it: see that one runs "
+        "for its queue, and has not reached its --limit\n{{ flow_run|ui_url }}",
+    )
+    return AutomationCore(
+        name="cuzk: alert on late",
+        description="Tells of each run that is due and that nothing begins.",
+        trigger=EventTrigger(
+            match=RUNS,
+            match_related=OURS,
+            for_each={"prefect.resource.id"},
+            after={LATE},
+            expect=BEGUN | ENDS,
+            posture=Posture.Proactive,
+            threshold=1,
+            within=LATE_FOR,
         ),
         actions=[tell],
     )

@@ -1,6 +1,7 @@
 """`prefect.yaml` applied to a server: the pool, the deployments, the automations. Applied twice, it stays."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 from importlib import import_module
 
 from httpx import HTTPError
@@ -12,11 +13,12 @@ from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.exceptions import ObjectNotFound, ParameterTypeError, PrefectHTTPStatusError
 from prefect.utilities.callables import parameter_schema
+from prefect.utilities.urls import url_for
 from prefect.workers.process import ProcessWorker
 from pydantic import ValidationError
 
 from config import ConfigError
-from flows.deployments.automations import apply_automation, dead_runs_crash, failures_are_told
+from flows.deployments.automations import alerts, apply_automation, dead_runs_crash
 from flows.deployments.file import ConcurrencyEntry, DeploymentEntry
 from flows.ends.ended_runs import close_once
 from flows.errors import FlowError
@@ -40,11 +42,11 @@ async def deploy(entries: list[DeploymentEntry], say: Say, notify: str | None = 
             for entry in entries:
                 what = await _apply(client, entry, flows[entry.name])
                 say(f"deployment {flows[entry.name].name}/{entry.name}: {what}")
-            automations = [dead_runs_crash()]
-            if notify is not None:
-                automations.append(await failures_are_told(client, notify))
-            for automation in automations:
-                say(f"automation {automation.name}: {await apply_automation(client, automation)}")
+            told = [] if notify is None else await alerts(client, notify)
+            for automation in [dead_runs_crash(), *told]:
+                what = await apply_automation(client, automation)
+                whom = ", and tells the address given" if automation in told else ""
+                say(f"automation {automation.name}: {what}{whom}")
         await close_once(say)
     except (HTTPError, PrefectHTTPStatusError) as error:
         raise FlowError(f"the Prefect server refuses or does not answer: {error}") from error
@@ -93,8 +95,26 @@ async def _apply(client: PrefectClient, entry: DeploymentEntry, flow: "Flow[...,
     if (existing.parameter_openapi_schema, existing.entrypoint) == (schema, entry.entrypoint):
         return "there"
     update = DeploymentUpdate(parameter_openapi_schema=schema, entrypoint=entry.entrypoint)
-    await client.update_deployment(existing.id, update)
+    try:
+        await client.update_deployment(existing.id, update)
+    except PrefectHTTPStatusError as error:
+        raise FlowError(f"deployment {flow.name}/{entry.name}: {_no_fit(existing, error)}") from error
     return "there, with the form of this version"
+
+
+def _no_fit(existing: DeploymentResponse, error: PrefectHTTPStatusError) -> str:
+    """Why the server does not take the form of this version. Raises the error where it is another."""
+    if error.response.status_code != HTTPStatus.CONFLICT:
+        raise error
+    try:
+        why = str(error.response.json()["detail"])
+    except (ValueError, KeyError, TypeError):
+        why = str(error)
+    page = url_for("deployment", obj_id=existing.id) or "the UI"
+    return (
+        f"what was edited in the UI does not fit the settings any more: {' '.join(why.split())}; edit it in "
+        f"{page}, or bring back in the settings what it names, and deploy again"
+    )
 
 
 async def _read(client: PrefectClient, name: str) -> DeploymentResponse | None:

@@ -37,10 +37,12 @@ def apply_file(path: Path | None, notify: str | None, say: Say, report: Say) -> 
 def check_address(url: str) -> None:
     """Raise FlowError for what is no address of a webhook."""
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    shortened = not url.isascii() or "..." in url  # as in an example
+    if parts.scheme not in ("http", "https") or not parts.hostname or shortened or " " in url:
+        whole = "whole " if shortened else ""
         raise FlowError(
-            f"--notify {url}: expected the http(s) address of a webhook, as Slack, Mattermost, Discord or "
-            "Google Chat give it; for e-mail see docs/prefect.md"
+            f"--notify {url}: expected the {whole}http(s) address of a webhook, as Slack, Mattermost, "
+            "Discord or Google Chat give it; for e-mail see docs/prefect.md"
         )
 
 

@@ -84,8 +84,7 @@ def prefect_server(home: Path, say: Say, port: int | None = None) -> Iterator[Se
     if named_url := named_server():
         if why := trouble(named_url):
             raise ServerError(
-                f"{API_URL}={named_url}: no Prefect server answers there ({why}); start it, or unset the "
-                "variable to have a local one started"
+                f"{API_URL}={named_url}: no Prefect server answers there ({why}); {_remedy(named_url)}"
             )
         if advice := how_to_tune(named_url):
             say(advice)
@@ -100,6 +99,14 @@ def prefect_server(home: Path, say: Say, port: int | None = None) -> Iterator[Se
         ),
     ):
         yield Server(local.api_url, local)
+
+
+def _remedy(named_url: str) -> str:
+    """What to do about an address where no server answers."""
+    api_url = f"{named_url.rstrip('/')}/api"
+    if not named_url.rstrip("/").endswith("/api") and trouble(api_url) is None:
+        return f"one does at {api_url}: set the variable to that"
+    return "start it, or unset the variable to have a local one started"
 
 
 def _one_certificate(folder: Path) -> Path:

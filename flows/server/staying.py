@@ -21,7 +21,7 @@ def start_to_stay(home: Path, port: int | None, say: Say) -> Server:
     folder = home / "prefect"
     if port is not None:
         _refuse_port(folder, port)
-    with prefect_server(home, say, port or _usual_port()) as server:
+    with prefect_server(home, say, port or _usual_port(folder, say)) as server:
         server.wait_ready(say)
         close_left_open(server, say)
         if server.local is not None:
@@ -58,8 +58,13 @@ def _refuse_port(folder: Path, port: int) -> None:
         )
 
 
-def _usual_port() -> int:
-    return USUAL_PORT if _is_free(USUAL_PORT) else free_port()
+def _usual_port(folder: Path, say: Say) -> int:
+    if _is_free(USUAL_PORT):
+        return USUAL_PORT
+    port = free_port()
+    if not named_server() and running_server(folder) is None:
+        say(f"another program listens at port {USUAL_PORT}, so the server is at {port}; --port chooses one")
+    return port
 
 
 def _is_free(port: int) -> bool:

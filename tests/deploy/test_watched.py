@@ -28,10 +28,29 @@ def test_each_alert_fires_when_it_is_to_and_not_before() -> None:
     assert "SUCCESS" in checked("promtool", "test", "rules", FOLDER / "alerts_test.yml")
 
 
-def test_the_unit_is_one_that_systemd_takes_without_a_word(tmp_path: Path) -> None:
-    text = (FOLDER / "cuzk-daemon.service").read_text()
-    installed = "/opt/cuzk/current/.venv/bin/cuzk-daemon"
-    assert text.count(installed) == 1
-    unit = tmp_path / "cuzk-daemon.service"
-    unit.write_text(text.replace(installed, str(Path(sys.executable).with_name("cuzk-daemon"))))
-    assert checked("systemd-analyze", "verify", unit) == ""
+@pytest.mark.parametrize(
+    ("installed", "names", "options"),
+    [
+        ("/opt/cuzk/current/.venv/bin/cuzk-daemon", ["cuzk-daemon"], []),
+        ("%h/cuzk/.venv/bin/cuzk", ["cuzk-ui", "cuzk-serve"], ["--user"]),
+    ],
+)
+def test_units_are_such_that_systemd_takes_them_without_a_word(
+    installed: str, names: list[str], options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # which a user's units are looked up in
+    units = [tmp_path / f"{name}.service" for name in names]
+    for unit in units:
+        text = (FOLDER / unit.name).read_text()
+        assert installed in text
+        unit.write_text(text.replace(installed, str(Path(sys.executable).with_name(Path(installed).name))))
+    assert checked("systemd-analyze", "verify", *options, *units) == ""
+
+
+def test_the_server_is_no_part_of_the_unit_that_serves() -> None:
+    """Systemd ends what is left of a command before the next one, and after the last."""
+    ui, serve = ((FOLDER / f"cuzk-{name}.service").read_text().splitlines() for name in ("ui", "serve"))
+    assert {"Type=oneshot", "RemainAfterExit=yes"} <= set(ui)
+    assert {"Requires=cuzk-ui.service", "After=cuzk-ui.service"} <= set(serve)
+    commands = [line.split()[1:] for line in serve if line.startswith("Exec")]
+    assert commands == [["serve"]]

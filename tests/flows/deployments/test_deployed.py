@@ -14,8 +14,10 @@ import psutil
 import pytest
 import yaml
 from prefect.client.orchestration import get_client
+from prefect.events.schemas.automations import AutomationCore, EventTrigger
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
+from flows.deployments.automations import LATE_FOR
 from flows.deployments.file import BUNDLED
 from flows.ends.ended_runs import close_tasks
 from flows.server.chosen import trouble
@@ -36,7 +38,8 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     with host(tmp_path_factory.mktemp("host")) as made:
         done = made.cuzk("deploy", "--notify", made.hook_url)
         assert done.returncode == 0, done.stderr
-        assert "automation cuzk: alert on failure: made" in done.stdout
+        for alert in ("failure", "late"):
+            assert f"automation cuzk: alert on {alert}: made, and tells the address given" in done.stdout
         entries = yaml.safe_load(BUNDLED.read_text())
         entries["deployments"] = [{**entries["deployments"][0], "name": "second-batch", "schedules": []}]
         (made.home / "second.yaml").write_text(yaml.safe_dump(entries))
@@ -107,6 +110,47 @@ def test_deployed_again_what_was_edited_in_the_ui_stays_until_the_file_changes(
     assert f"deployment {NIGHTLY}: made anew, since prefect.yaml has changed" in changed.stdout
     nightly = on.deployment(NIGHTLY)
     assert [each["schedule"]["cron"] for each in nightly["schedules"]] == ["30 1 * * *"]
+
+
+def test_what_was_edited_to_a_circuit_that_is_gone_is_refused_with_the_remedy(on: Host) -> None:
+    nightly = on.deployment(NIGHTLY)
+    settings = on.home / "cuzk.toml"
+    settings.write_text('[circuits.old]\nzkey = "old.zkey"\nwitness = "old.wtns"\n')
+    assert on.cuzk("deploy").returncode == 0
+    on.change(f"deployments/{nightly['id']}", parameters={"parameters": {"circuit": "old", "count": 7}})
+    settings.unlink()
+    refused = on.cuzk("deploy")
+    assert refused.returncode == 2
+    *_, why = refused.stderr.splitlines()
+    assert f"deployment {NIGHTLY}: what was edited in the UI does not fit the settings any more: " in why
+    assert "'old' is not one of" in why
+    page = f"{on.api_url.removesuffix('/api')}/deployments/deployment/{nightly['id']}"
+    assert why.endswith(f"edit it in {page}, or bring back in the settings what it names, and deploy again")
+    on.change(f"deployments/{nightly['id']}", parameters={"parameters": {"circuit": "merkle", "count": 7}})
+    assert on.cuzk("deploy").returncode == 0
+
+
+def test_what_is_due_and_nothing_begins_is_told(on: Host) -> None:
+    """No worker is there yet; patience is shorter here."""
+    asyncio.run(_tell_late_runs_within(on, timedelta(seconds=10)))
+    run = on.start(NIGHTLY, **SMALL, count=1)
+    assert eventually(lambda: len(on.told) > 0)
+    assert on.told[0].startswith(f"{on.run(run)['name']}: Late\ndue for ")
+    assert run in on.told[0]
+    assert on.run(run)["state_name"] == "Late"
+    on.cancel(run)
+    assert eventually(lambda: on.state(run) == "CANCELLED")
+    on.told.clear()
+    asyncio.run(_tell_late_runs_within(on, LATE_FOR))
+
+
+async def _tell_late_runs_within(on: Host, patience: timedelta) -> None:
+    with temporary_settings({PREFECT_API_URL: on.api_url}):
+        async with get_client() as client:
+            (found,) = await client.read_automations_by_name("cuzk: alert on late")
+            assert isinstance(found.trigger, EventTrigger)
+            found.trigger.within = patience
+            await client.update_automation(found.id, AutomationCore.model_validate(found.model_dump()))
 
 
 def test_a_run_of_each_works_also_where_the_server_is_started_again_and_one_that_fails_is_told(

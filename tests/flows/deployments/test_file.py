@@ -1,5 +1,6 @@
 """The bundled prefect.yaml, and what is refused of others before a server is asked."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -66,9 +67,18 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         serve_host(tmp_path / "none.yaml", None, None, silent)
 
 
-@pytest.mark.parametrize("address", ["hooks.slack.com/x", "mailto:me@example.org", "http://"])
-def test_an_alert_goes_to_a_webhook_only(address: str) -> None:
-    with pytest.raises(FlowError, match=f"^--notify {address}: expected"):
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("hooks.slack.com/x", "the http"),
+        ("mailto:me@example.org", "the http"),
+        ("http://", "the http"),
+        ("https://hooks.slack.com/services/…", "the whole http"),
+        ("https://hooks.slack.com/services/...", "the whole http"),
+    ],
+)
+def test_an_alert_goes_to_a_webhook_only_and_to_no_example_of_one(address: str, expected: str) -> None:
+    with pytest.raises(FlowError, match=f"^--notify {re.escape(address)}: expected {expected}"):
         apply_file(None, address, silent, silent)
 
 

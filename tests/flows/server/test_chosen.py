@@ -69,6 +69,15 @@ def test_a_named_server_that_is_none_is_refused(
         prefect_server(tmp_path, silent).__enter__()
 
 
+@pytest.mark.parametrize("end", ["", "/"])
+def test_an_address_without_its_end_is_completed(
+    named_url: str, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(API_URL, named_url.removesuffix("/api") + end)
+    with pytest.raises(ServerError, match=f"one does at {named_url}: set the variable to that$"):
+        prefect_server(tmp_path, silent).__enter__()
+
+
 @pytest.mark.parametrize("scheme", ["http://", "", "nonsense://"])
 def test_an_address_where_nothing_is_is_refused(
     scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

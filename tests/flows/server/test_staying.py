@@ -85,8 +85,15 @@ def test_a_port_that_is_taken_or_another_is_refused(stays: Server, tmp_path: Pat
 
 
 def test_the_usual_port_is_left_to_who_has_it(stays: Server, tmp_path: Path) -> None:
-    another = start_to_stay(tmp_path / "another", None, silent)
+    said: list[str] = []
+    another = start_to_stay(tmp_path / "another", None, said.append)
     assert another.api_url != stays.api_url
+    assert another.local is not None
+    taken = f"another program listens at port {module.USUAL_PORT}, so the server is at {another.local.port}"
+    assert [line for line in said if line.startswith(taken)] == [f"{taken}; --port chooses one"]
+    said.clear()
+    start_to_stay(tmp_path / "another", None, said.append)
+    assert said == [], "it runs already"
     end_stay(tmp_path / "another", silent)
 
 
