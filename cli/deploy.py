@@ -13,7 +13,9 @@ from cli.options import INPUT_FILE, say
 @click.option(
     "--file", "path", type=INPUT_FILE, metavar="FILE", help="Another prefect.yaml than the bundled one."
 )
-@click.option("--notify", metavar="URL", help="A webhook that is told of each run that fails or crashes.")
+@click.option(
+    "--notify", metavar="URL", help="A webhook that is told of each run that fails, crashes, or is not begun."
+)
 def deploy(path: Path | None, notify: str | None) -> None:
     """Apply prefect.yaml to the Prefect server: the work pool, the deployments with their schedules and
     limits, and the automation that closes runs whose process died.

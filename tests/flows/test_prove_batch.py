@@ -221,17 +221,18 @@ def test_a_killed_run_that_somebody_has_retried_is_left_alone_and_so_are_its_tas
 ) -> None:
     """One whose process began after the run that died, and one that began before it."""
     task = {"task_key": "prove", "dynamic_key": "0", "state": {"type": "RUNNING"}}
-    ids, dead = [], datetime.now(UTC)
+    ids, died = [], [datetime.now(UTC)]
+    for _ in range(2):
+        run = ask(server.api_url, "flow_runs/", flow_id=flow_of(server, finished), state={"type": "PENDING"})
+        ask(server.api_url, f"flow_runs/{run['id']}/set_state", state={"type": "RUNNING"})
+        ask(server.api_url, "task_runs/", flow_run_id=run["id"], **task)
+        ids.append(run["id"])
+    died.append(datetime.now(UTC))
     with open_history(home / "history.db") as history, history.writer() as writer:
-        for started_at in (dead, dead + timedelta(hours=1)):
-            flow_run = ask(
-                server.api_url, "flow_runs/", flow_id=flow_of(server, finished), state={"type": "PENDING"}
-            )
-            ask(server.api_url, f"flow_runs/{flow_run['id']}/set_state", state={"type": "RUNNING"})
-            ask(server.api_url, "task_runs/", flow_run_id=flow_run["id"], **task)
-            ids.append(flow_run["id"])
-            row = {"state": "interrupted", "started_at": started_at, "flow_run_id": flow_run["id"]}
-            writer.insert(Run(source="real", name="multiplier ×1", code_version="1", **row))
+        for flow_run_id, started_at in zip(ids, died, strict=True):
+            of_run = Run(source="real", state="interrupted", name="multiplier ×1", code_version="1")
+            of_run.started_at, of_run.flow_run_id = started_at, flow_run_id
+            writer.insert(of_run)
         writer.flush()
         asyncio.run(closing.close_dead(history))
     for flow_run_id, state in zip(ids, ("RUNNING", "CRASHED"), strict=True):
