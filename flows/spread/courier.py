@@ -125,7 +125,9 @@ class Inbox:
 
 
 async def forward(client: PrefectClient, from_run: UUID, to_run: UUID) -> None:
-    """Give what has come for one batch's run to another."""
+    """Give what has come for one batch's run to another; nothing is to be done where both are one."""
+    if from_run == to_run:
+        return
     while found := await client.filter_flow_run_input(from_run, PREFIX, MOST_READ, set()):
         for each in found:
             await client.create_flow_run_input(to_run, each.key, each.value)

@@ -23,6 +23,7 @@ from prefect.client.schemas.filters import (
 )
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.exceptions import ObjectNotFound
+from prefect.runtime import flow_run
 from prefect.states import Cancelled, Crashed
 
 from flows.display.progress import tell
@@ -47,12 +48,16 @@ class TakenOver:
 
 
 async def end_earlier(client: PrefectClient, run_id: UUID) -> None:
-    """End the run, whose process has died, and its shares; waits until they have, though not for ever."""
+    """End the run, whose process has died, and its shares; waits until they have, though not for ever.
+
+    Of the flow run of the call, which somebody has retried, only the shares.
+    """
+    goes_on = flow_run.id == str(run_id)
     try:
         state = (await client.read_flow_run(run_id)).state
     except ObjectNotFound:  # it was shown by another server
         return
-    if state is None or not state.is_final():
+    if not goes_on and (state is None or not state.is_final()):
         crashed: State[None] = Crashed(message="its process has died")
         await client.set_flow_run_state(run_id, crashed, force=True)
     deadline_s = time.monotonic() + ENDED_WITHIN_S
@@ -64,7 +69,8 @@ async def end_earlier(client: PrefectClient, run_id: UUID) -> None:
             tell(f"{len(shares)} shares of the resumed run have not ended, and may still take memory")
             break
         await asyncio.sleep(LOOK_EVERY_S)
-    await close_open_tasks(client, FlowRunFilter(id=FlowRunFilterId(any_=[run_id])))
+    if not goes_on:
+        await close_open_tasks(client, FlowRunFilter(id=FlowRunFilterId(any_=[run_id])))
 
 
 async def _open_shares(client: PrefectClient, run_id: UUID) -> list[FlowRun]:

@@ -219,7 +219,7 @@ def test_what_is_killed_and_retried_or_suspended_and_resumed_goes_on_with_the_re
     on: Host, worker: "subprocess.Popen[str]"
 ) -> None:
     """Retry and Resume are buttons of the UI; they send what is sent here."""
-    run = on.start(NIGHTLY, circuit="merkle", count=100, name="again")
+    run = on.start(NIGHTLY, circuit="merkle", count=100)
     assert eventually(lambda: proved_so_far(on, run) > 0)
     (process,) = [each for each in psutil.Process(worker.pid).children() if _runs(each, run)]
     process.send_signal(signal.SIGKILL)
@@ -239,7 +239,7 @@ def test_what_is_killed_and_retried_or_suspended_and_resumed_goes_on_with_the_re
     assert eventually(lambda: on.state(run) in FINAL)
     found = on.run(run)
     assert re.fullmatch("100 of 100 proved, [0-9]+ of them before", found["state"]["message"])
-    assert found["name"] == "merkle ×100 · again · resumed"
+    assert found["name"] == "merkle ×100 · resumed"
     made = [len(list(folder.glob("merkle-*/proof.json"))) for folder in on.home.glob("proofs/*")]
     assert made.count(100) == 1, "all are in the folder of the first"
 
