@@ -9,6 +9,7 @@ there in equal parts, without a record: the work goes on, and together they stil
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import logging
@@ -38,6 +39,7 @@ T = TypeVar("T")
 log = logging.getLogger("cuzk.engine")
 
 VERSION = 1
+FULL = (errno.ENOSPC, errno.EDQUOT)
 # The lock is held for less than a millisecond, unless its holder was suspended in the middle.
 LOCKED_AT_MOST_S = 0.1
 LOOK_EVERY_S = 0.002
@@ -254,7 +256,8 @@ def _write(path: Path, book: Book) -> None:
 
 def _unusable(path: Path, error: Exception) -> EngineError:
     why = getattr(error, "strerror", None) or error
+    first = "make space on its disk, or " if getattr(error, "errno", None) in FULL else ""
     return EngineError(
-        f"{path}: memory cannot be shared with other processes by this file ({why}); set memory.ledger to a "
-        'file that can be written, or to "off" to share with nobody'
+        f"{path}: memory cannot be shared with other processes by this file ({why}); {first}set "
+        'memory.ledger to a file that can be written, or to "off" to share with nobody'
     )

@@ -9,7 +9,7 @@ from policy.model import Circuit, Limits, PartitionId
 from policy.protocol import EntryUse, WaitCause, WantedShare
 from policy.records import JobRecord, PartitionRecord
 from policy.room import Room
-from policy.states import LOADING, QUOTIENT_DONE, READY, SYNTHESIZED, WAITING, PartitionState
+from policy.states import LOADING, PROVED, QUOTIENT_DONE, READY, SYNTHESIZED, WAITING, PartitionState
 from policy.wording import bytes_text, count_text
 from policy.work import Work
 
@@ -17,6 +17,11 @@ _LACKING = {
     WaitCause.MEMORY: "memory",
     WaitCause.SHARE: "memory that other processes hold",
     WaitCause.CONCURRENCY: "concurrency",
+}
+
+_DOING = {
+    QUOTIENT_DONE: "is proving: its quotient is made, its sums are left",
+    PROVED: "is being verified",
 }
 
 
@@ -125,9 +130,7 @@ class Queries:
             return f"waits for {self._gate(self.wait_cause(partition))}"
         if state is SYNTHESIZED:
             return f"waits for a device: {self._device_text(job)}"
-        if state is QUOTIENT_DONE:
-            return "is proving: its quotient is made, its sums are left"
-        return f"is {state.value}"
+        return _DOING.get(state, f"is {state.value}")
 
     def _after_others(self, job: JobRecord, partition: PartitionId) -> str:
         before = 0 if partition.index in job.again else len(job.again) + partition.index - job.next_index

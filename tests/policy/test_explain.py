@@ -8,6 +8,7 @@ from policy import (
     FixedConcurrency,
     Limits,
     Loaded,
+    Proved,
     QuotientDone,
     Shared,
     Synthesized,
@@ -55,6 +56,8 @@ def test_of_a_proof_it_is_said_what_is_left() -> None:
     assert asked(stage, "a") == (None, "a[0] is proving")
     stage.send(QuotientDone(partition("a")))
     assert asked(stage, "a") == (None, "a[0] is proving: its quotient is made, its sums are left")
+    stage.send(Proved(partition("a")))
+    assert asked(stage, "a") == (None, "a[0] is being verified")
 
 
 def test_memory_with_the_numbers() -> None:
