@@ -45,6 +45,7 @@ def unread(descriptor: int) -> TextIO:
 
 
 def main() -> None:
+    os.setpgrp()  # Ctrl-C is for the worker, which then tells its runs; a second signal ends a run at once
     sys.stdout, sys.stderr = unread(1), unread(2)
     runpy.run_module("prefect.engine", run_name="__main__")
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -75,7 +75,8 @@ async def _close_flows(client: PrefectClient, dead: Mapping[UUID, Run]) -> set[U
 async def _started_at(client: PrefectClient, run_id: UUID) -> datetime:
     """When the flow run's newest process was started, before which no run of its own can have begun."""
     states = await client.read_flow_run_states(run_id)
-    return max(state.timestamp for state in states if state.type in STARTED)
+    started = [state.timestamp for state in states if state.type in STARTED]
+    return max(started, default=datetime.min.replace(tzinfo=UTC))
 
 
 def _those(ids: Collection[UUID]) -> FlowRunFilter:

@@ -52,5 +52,6 @@ def test_the_server_is_no_part_of_the_unit_that_serves() -> None:
     ui, serve = ((FOLDER / f"cuzk-{name}.service").read_text().splitlines() for name in ("ui", "serve"))
     assert {"Type=oneshot", "RemainAfterExit=yes"} <= set(ui)
     assert {"Requires=cuzk-ui.service", "After=cuzk-ui.service"} <= set(serve)
+    assert "KillMode=process" in serve, "runs would be told to end twice, which ends them at once"
     commands = [line.split()[1:] for line in serve if line.startswith("Exec")]
     assert commands == [["serve"]]
