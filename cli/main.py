@@ -33,19 +33,10 @@ from cli.ui import ui
 from cli.verify import verify
 from cli.vkey import vkey
 from cli.warmup import warmup
+from config.refusals import is_refusal
 from engine.forced_end import INTERRUPTED, end_soon_after_a_signal
 
 FAILED, BAD_INPUT = 1, 2
-REFUSALS = {
-    "bench.errors": "BenchError",
-    "config.errors": "ConfigError",
-    "daemon.errors": "DaemonError",
-    "db.errors": "HistoryError",
-    "engine.errors": "EngineError",
-    "flows.errors": "FlowError",
-    "groth16.errors": "InputError",
-    "sim.errors": "SimError",
-}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -96,7 +87,7 @@ def main(program: click.Command = cli) -> None:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             lead_nowhere(sys.stdout.fileno())  # or its rest would fail once more as the process ends
             _end(f"cannot write the output ({error.strerror}): make space where it goes", BAD_INPUT)
-        if _is_refusal(error):
+        if is_refusal(error):
             _end(str(error), getattr(error, "exit_status", BAD_INPUT))
         if is_interrupt(error):
             _end("interrupted", INTERRUPTED)
@@ -146,13 +137,6 @@ def _refuse_other_than_utf8() -> None:
 def _has_other_bytes(text: str) -> bool:
     """Whether Python had to keep bytes as they were, which it does as lone surrogates."""
     return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _is_refusal(error: BaseException) -> bool:
-    """Whether a room refused what the user gave, in a sentence meant for the user."""
-    # Who raised it has imported its module; nothing slow is imported to find out who did not.
-    known = [(sys.modules.get(module), name) for module, name in REFUSALS.items()]
-    return isinstance(error, tuple(getattr(module, name) for module, name in known if module is not None))
 
 
 def _end(message: str, status: int) -> NoReturn:

@@ -11,13 +11,14 @@ from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 from prefect.states import Completed, Failed
 from pydantic import Field, model_validator
 
+from config.refusals import is_refusal
 from flows.server.local import Say
-from flows.study.pictures import compared_png, pareto_png
+from flows.study.form_words import in_the_form
+from flows.study.pictures import compared_png, first_run, pareto_png
 from flows.study.questions import MOST_SEEDS, QuestionParameters
-from flows.study.rows import difference_rows, figure_rows, point_rows, step_rows
+from flows.study.rows import difference_rows, figure_rows, in_a_sentence, point_rows, step_rows
 from flows.study.studies import NEVER_LATE, Study, study
-from plots import plotted_run, run_pictures
-from sim import SimError
+from plots import run_pictures
 from sim.plan import MEMORY_STEP
 from sim.settings import read_setting
 
@@ -36,7 +37,8 @@ class StudyParameters(QuestionParameters):
     vary: list[str] = Field(
         [],
         title="Varied",
-        description="Of a sweep: KEY=VALUES each, such as machine.gpus=1..4 or machine.memory=256GiB,384GiB.",
+        description="Of a sweep: KEY=VALUES each, such as memory.total_budget=1GiB,2GiB; on a machine whose "
+        "profile has hosts also machine.gpus=1..4 or machine.memory=256GiB,384GiB.",
     )
     others: list[str] = Field(
         [],
@@ -45,7 +47,10 @@ class StudyParameters(QuestionParameters):
         "numbers of partitions at once.",
     )
     find: Literal["memory", "gpus", "hosts", "load"] = Field(
-        "memory", title="Looked for", description="Of a plan: the least of this, or the most load."
+        "memory",
+        title="Looked for",
+        description="Of a plan: the least of this on a machine whose profile has hosts, or the most load "
+        "of a workload in which proofs arrive by themselves.",
     )
     goals: list[str] = Field(
         [], title="Goals", description="Of a plan: bounds such as latency_p99_s[porep-32g]<=2h."
@@ -64,11 +69,12 @@ class StudyParameters(QuestionParameters):
 
 @dataclass(frozen=True)
 class Findings:
-    """What a study found: a sentence, tables by title, and PNG pictures by title."""
+    """What a study found: a sentence, tables by title, PNG pictures by title, and what those show."""
 
     headline: str
     tables: dict[str, Rows]
     pictures: dict[str, bytes] = field(default_factory=dict)
+    pictured: str = ""
 
 
 @flow(name="capacity_study", flow_run_name="{parameters.kind} {parameters.title}", persist_result=False)
@@ -81,15 +87,17 @@ async def capacity_study(parameters: StudyParameters) -> State[str]:
     loop = asyncio.get_running_loop()
 
     def say(line: str) -> None:
-        loop.call_soon_threadsafe(log.info, line)
+        loop.call_soon_threadsafe(log.info, "%s", in_the_form(line))
 
     try:
         findings = await asyncio.to_thread(_find, parameters, say)
     except Exception as error:  # given to Prefect as a state, since it writes to disk what a flow raises
-        log.error("%s", error, exc_info=not isinstance(error, SimError))
-        return Failed(message=str(error), data=error)
+        message = in_the_form(str(error))
+        log.error("%s", message, exc_info=not is_refusal(error))
+        return Failed(message=message, data=error)
     await _show(findings)
-    return Completed(message=findings.headline, data=findings.headline)
+    found = in_the_form(findings.headline)
+    return Completed(message=found, data=found)
 
 
 def _find(parameters: StudyParameters, say: Say) -> Findings:
@@ -101,12 +109,10 @@ def _find(parameters: StudyParameters, say: Say) -> Findings:
 
 def _run(asked: Study, _parameters: StudyParameters) -> Findings:
     summary = asked.run()
-    run_ids = summary.by_seed[0].run_ids
-    if not run_ids:
-        return Findings(summary.headline, {"figures": figure_rows(summary)})
-    pictures = run_pictures(plotted_run(asked.history, run_ids[0]))
-    headline = f"{summary.headline}; {summary.pictured}"
-    return Findings(headline, {"figures": figure_rows(summary)}, pictures)
+    found, tables = in_a_sentence(summary), {"figures": figure_rows(summary)}
+    if not summary.by_seed[0].run_ids:
+        return Findings(found, tables)
+    return Findings(found, tables, run_pictures(first_run(asked.history, summary)), summary.pictured)
 
 
 def _sweep(asked: Study, parameters: StudyParameters) -> Findings:
@@ -141,13 +147,16 @@ def _settings(settings: Mapping[str, str]) -> str:
 
 
 async def _show(findings: Findings) -> None:
+    found = in_the_form(findings.headline)
     for title, rows in findings.tables.items():
         if rows:
-            await acreate_table_artifact(rows, _key(title), findings.headline)
+            worded = [{head: in_the_form(cell) for head, cell in row.items()} for row in rows]
+            await acreate_table_artifact(worded, _key(title), found)
     if findings.pictures:
-        lines = [f"![{title}](data:image/png;base64,{b64encode(png).decode()})"
+        lines = [f"## {title}\n\n![{title}](data:image/png;base64,{b64encode(png).decode()})"
                  for title, png in findings.pictures.items()]  # fmt: skip
-        await acreate_markdown_artifact("\n\n".join(lines), "pictures", findings.headline)
+        text = "\n\n".join(filter(None, [findings.pictured, *lines]))
+        await acreate_markdown_artifact(text, "pictures", found)
 
 
 def _key(title: str) -> str:

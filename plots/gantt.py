@@ -45,7 +45,7 @@ def gantt_figure(run: PlottedRun) -> Any:
     drawn = _draw(axes, lines, colours, second, column_s)
     numbers_on(axes, "x", max(end_s / second, LEAST_AXIS))
     is_all = drawn == len(run.bars) and all(bar.ended_s - bar.started_s >= column_s for bar in run.bars)
-    put_texts(axes, margins, run.title, time_name + ("" if is_all else _told(column_s)))
+    put_texts(axes, margins, f"Stages of {run.title}", time_name + ("" if is_all else _told(column_s)))
     _legend(figure, colours)
     return figure
 

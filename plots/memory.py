@@ -12,6 +12,7 @@ HEIGHT_INCHES = 3.2
 MARGINS = Margins(left=0.75, bottom=0.5)
 LEAST_AXIS = 1e-9  # where nothing is known
 RESERVED, RESIDENT, BUDGET = COLOURS[0], COLOURS[3], "black"
+HEADROOM = 1.25  # over the highest line, for the legend to cover none
 FAR = 4  # times the peak: a budget above it would press the lines flat, and is told in words
 
 
@@ -42,10 +43,10 @@ def memory_figure(run: PlottedRun) -> Any:
         label = "budget" if not is_far else f"budget, far above at {_in_its_unit(budget_bytes)}"
         at = float("nan") if is_far else budget_bytes / byte
         axes.axhline(at, color=BUDGET, linestyle="--", label=label)
-    for along, most in {"x": run.end_s / second, "y": most_bytes / byte * 1.1}.items():
+    for along, most in {"x": run.end_s / second, "y": most_bytes / byte * HEADROOM}.items():
         numbers_on(axes, along, max(most, LEAST_AXIS))
-    put_texts(axes, MARGINS, run.title, time_name, f"memory, {byte_name}")
-    axes.legend(loc="lower right", fontsize=8)
+    put_texts(axes, MARGINS, f"Memory of {run.title}", time_name, f"memory, {byte_name}")
+    axes.legend(loc="upper right", ncols=3, fontsize=8)
     return figure
 
 

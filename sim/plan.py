@@ -101,6 +101,7 @@ def plan(
     given, tried = dict(settings or {}), dict[int, Summary | None]()
     bounds = Bounds(tuple(goals), late_share)
     _check_given(question, given)
+    _check_given(question, given | {axis.key: axis.values[-1]})
 
     def with_value(place: int) -> dict[str, str]:
         return given | {axis.key: axis.values[place]}
@@ -142,7 +143,7 @@ def plan(
 
 
 def _check_given(question: Question, given: Mapping[str, str]) -> None:
-    """Raises NoEffectError; that a machine is too small as it is given is no matter."""
+    """Raises SimError where it cannot be asked; that a machine is too small as it is given is no matter."""
     try:
         question.scenario(given)
     except NoEffectError:

@@ -1,5 +1,6 @@
 """A machine as the simulator knows it: how long a stage takes alone, and how stages slow each other down."""
 
+import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -184,6 +185,11 @@ def load_profile(profile: Path | str | None = None) -> MachineProfile:
 def bundled_profiles() -> dict[str, Path]:
     """The profiles that come with the program, by name."""
     return {path.stem: path for path in sorted(DEFAULT_PROFILE.parent.glob("*.toml"))}
+
+
+def with_hosts() -> list[str]:
+    """Those of them that say what machine they are of, so that it can be varied."""
+    return [name for name, path in bundled_profiles().items() if "hosts" in tomllib.loads(path.read_text())]
 
 
 def profile_path(name: str) -> Path:

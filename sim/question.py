@@ -18,7 +18,7 @@ from sim.errors import SimError
 from sim.hardware import Host, Prices
 from sim.hosts import ModelledHost, modelled_hosts
 from sim.kinds import BUDGET, fixed_at_once
-from sim.profile import MachineProfile
+from sim.profile import MachineProfile, with_hosts
 from sim.proving import for_limits
 from sim.quantities import IN_A_FILE
 from sim.scenario import Scenario
@@ -119,7 +119,8 @@ def _with_hosts(profile: MachineProfile, changes: Mapping[str, str]) -> tuple[Ho
     if changes and not profile.hosts:
         key = next(iter(changes))
         raise SimError(
-            f"--set machine.{key}: profile {profile.name} has no [[hosts]]; choose another --machine"
+            f"--set machine.{key}: profile {profile.name} has no [[hosts]] to be changed; choose another "
+            f"--machine, one of {', '.join(with_hosts())}, or a file"
         )
     hosts = list(profile.hosts)
     for key, value in changes.items():

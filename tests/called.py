@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from cli.main import REFUSALS, _run, cli
+from cli.main import _run, cli
+from config.refusals import REFUSALS
 
 
 @dataclass(frozen=True)

@@ -99,9 +99,10 @@ def _draw(
 ) -> None:
     """Of the first host's first run by the first seed."""
     from cli.sim.page import page_of
-    from plots import chrome_trace, plotted_run, run_pictures
+    from flows.study.pictures import first_run
+    from plots import chrome_trace, run_pictures
 
-    drawn = plotted_run(history, summary.by_seed[0].run_ids[0])
+    drawn = first_run(history, summary)
     if len(summary.by_seed[0].run_ids) > 1:
         say(summary.pictured)
     made = run_pictures(drawn) if pictures is not None or html is not None else {}

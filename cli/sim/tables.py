@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cli.table import PlainTable, table
 from groth16.output import replacing
+from sim.titles import in_brackets, machine_figures
 from sim.words import ABSENT, figure, number, signed, worded
 
 if TYPE_CHECKING:
@@ -17,24 +18,6 @@ if TYPE_CHECKING:
     from sim.summary import Summary
 
 LATENCIES = ("p50", "p90", "p99")
-MACHINE_ROWS = (
-    ("proofs", "proofs"),
-    ("proofs an hour", "proofs_an_hour"),
-    ("seconds a proof", "seconds_a_proof"),
-    ("from the first to the last", "makespan_s"),
-    ("the least that its work allows", "speed_of_light_s"),
-    ("peak memory reserved", "peak_reserved_bytes"),
-    ("of a budget of", "budget_bytes"),
-    ("peak memory resident", "peak_resident_bytes"),
-    ("devices busy", "device_use_share"),
-    ("loads of SRS and PCE", "loads"),
-    ("of them again", "reloads"),
-    ("evictions", "evictions"),
-    ("proofs tried again", "proofs_retried"),
-    ("proofs failed", "proofs_failed"),
-    ("proofs not done", "proofs_unfinished"),
-)
-ALWAYS = ("proofs", "proofs_an_hour", "makespan_s", "peak_reserved_bytes", "budget_bytes", "device_use_share")
 WAITS = {
     "memory": "memory",
     "cores": "synthesis slot",
@@ -69,9 +52,8 @@ def explained(summary: Summary) -> list[str]:
 def figures_table(summary: Summary) -> PlainTable:
     """What the machine did; what is nought is left out unless one would ask for it."""
     made = table("over all", "", right=("",))
-    for title, name in MACHINE_ROWS:
-        if name in summary.figures and (name in ALWAYS or summary.mean(name)):
-            made.add_row(title, figure(summary, name))
+    for title, name in machine_figures(summary):
+        made.add_row(title, figure(summary, name))
     return made
 
 
@@ -187,11 +169,6 @@ def _slowest(summary: Summary, kind: str) -> str:
     """The circuit of which a figure is the greatest; "" where none has it."""
     names = [name for name in summary.figures if name.startswith(f"{kind}[")]
     return in_brackets(max(names, key=summary.mean)) if names else ""
-
-
-def in_brackets(name: str) -> str:
-    """What a figure is of."""
-    return name.partition("[")[2].rstrip("]")
 
 
 def write_csv(summaries: Sequence[Summary], path: Path) -> None:

@@ -32,6 +32,12 @@ def as_form(schema: Schema) -> None:
     schema["required"] = ["circuit"]
 
 
+def without_null(schema: Schema) -> None:
+    """Leave each field of one type."""
+    for field in schema["properties"].values():
+        of_one_type(field)
+
+
 def of_one_type(field: Schema) -> None:
     """Take away that the field may be null, which is what it is when it is left out."""
     kinds = field.get("anyOf", [])

@@ -1,11 +1,22 @@
 """Pictures of capacity studies."""
 
+from dataclasses import replace
+
+from db import History
 from flows.study.studies import Swept
-from plots import Point, Series, points_png
+from plots import PlottedRun, Point, Series, plotted_run, points_png
 from sim.summary import Summary
 from sim.sweep import RATE
 
 LATENCY = "latency_p90_s"
+
+
+def first_run(history: History, summary: Summary) -> PlottedRun:
+    """Of the runs that a question was answered by, the one that is drawn, and in its title which that is."""
+    first = summary.by_seed[0]
+    run = plotted_run(history, first.run_ids[0])
+    of = f", the first of {summary.seeds}" if summary.seeds > 1 else ""
+    return replace(run, title=f"{run.title}, seed {first.seed}{of}")
 
 
 def pareto_png(title: str, swept: Swept) -> bytes:

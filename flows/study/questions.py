@@ -17,26 +17,22 @@ from db import History, find_run, show_run
 from engine.circuit import open_circuit
 from engine.limits import modelled_limits
 from flows.parameters.batch import with_budget
-from flows.parameters.form import Schema, of_one_type
+from flows.parameters.form import without_null
 from flows.server.local import Say
 from sim import BUDGET, SimError, bundled_circuits, load_profile, read_workload_table, with_history
 from sim.circuits import SimCircuit
 from sim.hardware import device_kind
+from sim.profile import with_hosts
 from sim.question import Question
 from sim.workload_file import BatchTable, WorkloadTable, bundled_workloads
 
 MOST_SEEDS = 1_000
 
 
-def _form(schema: Schema) -> None:
-    for each in schema["properties"].values():
-        of_one_type(each)
-
-
 class QuestionParameters(BaseModel):
     """A workload on a machine: proofs of one circuit, or all that a file says."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=_form)
+    model_config = ConfigDict(extra="forbid", json_schema_extra=without_null)
 
     workload: str | None = Field(
         None,
@@ -53,12 +49,18 @@ class QuestionParameters(BaseModel):
         None, title="Priority", description="Empty: the circuit's."
     )
     machine: str = Field(
-        "default", title="Machine", description="A profile's TOML file, or a bundled one by its name."
+        "default",
+        title="Machine",
+        description="A profile's TOML file, or a bundled one by its name: default, which is this machine "
+        f"and has no hosts to vary, {', '.join(with_hosts())}.",
     )
     policy: str = Field(BUDGET, title="Policy", description='"budget", or "fixed:N".')
     budget: str | None = Field(None, title="Memory budget", description="Empty: what the machine gives.")
     settings: list[str] = Field(
-        [], title="Settings", description="KEY=VALUE each, such as machine.gpus=2 or machine.memory=256GiB."
+        [],
+        title="Settings",
+        description="KEY=VALUE each, such as memory.total_budget=2GiB; on a machine whose profile has hosts "
+        "also machine.gpus=2 or machine.memory=256GiB.",
     )
     seeds: int = Field(
         5, title="Seeds", description="Runs by different seeds, for the error bars.", ge=1, le=MOST_SEEDS

@@ -7,14 +7,34 @@ from sim.compare import differences
 from sim.intervals import Interval
 from sim.plan import Plan
 from sim.summary import Summary
-from sim.words import percent
+from sim.titles import titled_figures
+from sim.words import figure, percent
 
 Rows = list[dict[str, str]]
+MOST_LATENCIES = 3  # in a sentence
+
+
+def in_a_sentence(summary: Summary) -> str:
+    """What a run comes to: how long a closed loop takes; of an open one, whether the machine keeps up."""
+    if summary.loop == "open":
+        slowest = [
+            f"{title} {figure(summary, name)}"
+            for title, name in titled_figures(summary)
+            if name.startswith("latency_p90")
+        ]
+        return "; ".join([summary.headline, *slowest[:MOST_LATENCIES]])
+    proofs = figure(summary, "proofs")
+    rate = f"{figure(summary, 'proofs_an_hour')} an hour"
+    words = [f"{proofs} proof{'' if proofs == '1' else 's'} in {figure(summary, 'makespan_s')}, {rate}"]
+    return "; ".join(words if summary.verdict == "completes" else [summary.headline, *words])
 
 
 def figure_rows(summary: Summary) -> Rows:
-    """Every figure, its mean and the ends of its interval."""
-    return [{"figure": name} | _interval(each) for name, each in summary.figures.items()]
+    """What is worth telling: what it is, its value with its error, and the name that a goal calls it by."""
+    return [
+        {"figure": title, "value": figure(summary, name), "name": name}
+        for title, name in titled_figures(summary)
+    ]
 
 
 def point_rows(swept: Swept) -> Rows:

@@ -69,9 +69,13 @@ def test_a_run_leaves_its_figures_its_pictures_and_every_run_in_the_history(home
     state = studied()
     assert state.is_completed()
     found = artifacts(f"run porep-32g ×3 on {ZEN4}")
-    rows = {row["figure"]: row for row in json.loads(found["figures"])}
-    rate = rows["proofs_an_hour"]
-    assert float(rate["low"]) < float(rate["mean"]) < float(rate["high"])
+    rows = json.loads(found["figures"])
+    assert [row["name"] for row in rows[:2]] == ["proofs", "proofs_an_hour"]
+    assert "±" in rows[1]["value"]
+    peak = next(row for row in rows if row["name"] == "peak_reserved_bytes")
+    assert peak["value"].endswith("GiB")
+    assert str(state.message).startswith("3 proofs in ")
+    assert "the first seed" in found["pictures"]
     pictures = [base64.b64decode(each) for each in re.findall(r"base64,([^)]+)\)", found["pictures"])]
     assert len(pictures) == 2
     assert all(each.startswith(b"\x89PNG") for each in pictures)
@@ -104,6 +108,23 @@ def test_a_plan_shows_what_one_step_more_would_gain(home: Path) -> None:
     assert sorted(steps) == sorted(
         f"machine.{each}" for each in ("cores", "disks", "gpus", "hosts", "memory", "synthesis_slots")
     )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [{"kind": "plan"}, {"kind": "sweep", "vary": ["machine.memory=1GiB,2GiB"]}],
+    ids=lambda q: q["kind"],
+)
+def test_what_the_machine_cannot_be_asked_fails_the_run_in_words_of_the_form(
+    home: Path, question: dict[str, Any]
+) -> None:
+    assert home
+    state = studied(machine="default", circuit="merkle", **question)
+    assert state.is_failed()
+    message = str(state.message)
+    assert message.startswith("machine.memory: profile default has no [[hosts]]"), message
+    assert f"choose another Machine, one of xeon-16-core-h200-126gib, {ZEN4}" in message
+    assert "--" not in message
 
 
 def test_what_never_fits_fails_the_run_with_its_reason(home: Path) -> None:
