@@ -21,7 +21,7 @@ from engine.ledger import Ledger
 from engine.monitor import MemoryMonitor
 from engine.outputs import Contents, Outputs
 from engine.pools import Pools
-from engine.proofs import Progress, ProofRequest, ProofResult, Stage, StageSummary, makes_proofs
+from engine.proofs import Bar, Progress, ProofRequest, ProofResult, Stage, StageSummary, makes_proofs
 from engine.recorder import NoWriter, Recorder, RunLabels, Writer
 from engine.watchdog import Watchdog
 from policy import (
@@ -164,6 +164,11 @@ class Engine(Figures):
     def waited_s(self, proof_id: str, partition: int = 0) -> float:
         """How long the partition waited until it was admitted; 0 while it still does."""
         return self._proof(proof_id).progress.waited_s(partition)
+
+    def times_s(self, proof_id: str, bar: Bar, partition: int = 0) -> tuple[float, float] | None:
+        """For how many seconds the stage, or the wait before it, began and ended; None where it has not."""
+        now_s = self._executor.dispatcher.now_s()
+        return self._proof(proof_id).progress.times_s(bar, partition, now_s)
 
     def active(self, proof_id: str) -> ActiveProof:
         """What is known of the proof, for who is to know it after it was forgotten here."""

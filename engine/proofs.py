@@ -12,6 +12,8 @@ from policy import Priority
 
 Stage = Literal["load", "synthesize", "prove", "verify"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
+Bar = Literal["admit", "load", "synthesize", "prove", "verify"]
+"""What has times of its own: the stages, and the wait before them."""
 
 
 def makes_proofs(until: Stage) -> bool:
@@ -124,6 +126,16 @@ class Progress:
         """From the submission to the partition's admission; 0 while it waits."""
         admitted_s = self.state("load", index).started_s
         return 0.0 if admitted_s is None else admitted_s - self.submitted_s
+
+    def times_s(self, bar: Bar, index: int, now_s: float) -> tuple[float, float] | None:
+        """For how many seconds it began and ended before `now_s`; None where it has not."""
+        began_s: float | None = self.submitted_s
+        if bar == "admit":
+            ended_s = self.state("load", index).started_s
+        else:
+            state = self.state(bar, index)
+            began_s, ended_s = state.started_s, state.finished_s
+        return None if began_s is None or ended_s is None else (now_s - began_s, now_s - ended_s)
 
     def has_started(self, stage: Stage, index: int) -> bool:
         return self.state(stage, index).started.is_set()

@@ -8,6 +8,7 @@ from prefect.states import Cancelled
 from engine import ProofCancelled
 from tasks.follow import OPTIONS, Ended, note_start
 from tasks.key import Key
+from tasks.real_times import show_real_times
 from tasks.source import source
 
 LOOK_EVERY_S = 2.0
@@ -18,6 +19,7 @@ async def admit(key: Key) -> Ended | State:
     """Wait until the policy has admitted the partition; each cause of the wait is a line of the log."""
     note_start()
     if source.get().has_started(key.proof_id, "load", key.partition):
+        _show_times(key)
         return Ended()
     try:
         await _wait(key)
@@ -25,7 +27,12 @@ async def admit(key: Key) -> Ended | State:
         return Cancelled(message=str(error))
     waited_s = source.get().waited_s(key.proof_id, key.partition)
     get_run_logger().info("admitted after %.2f s", waited_s)
+    _show_times(key)
     return Ended()
+
+
+def _show_times(key: Key) -> None:
+    show_real_times(source.get().times_s(key.proof_id, "admit", key.partition))
 
 
 async def _wait(key: Key) -> None:

@@ -11,6 +11,7 @@ from prefect.states import Cancelled
 from engine import ProofCancelled
 from engine.proofs import Stage
 from tasks.key import Key
+from tasks.real_times import show_real_times
 from tasks.source import source
 
 # Prefect walks, hashes and keeps what a task is given and returns. So tasks are given keys and return
@@ -42,6 +43,7 @@ async def follow(key: Key, stage: Stage) -> Ended | State:
     except ProofCancelled as error:
         return Cancelled(message=str(error))
     get_run_logger().info("%s, %.2f s", summary.detail, summary.seconds)
+    show_real_times(source.get().times_s(key.proof_id, stage, key.partition))
     return Ended()
 
 

@@ -9,6 +9,7 @@ from prefect.states import Cancelled, Completed, Failed
 
 from engine import ProofCancelled
 from tasks.follow import OPTIONS, note_start
+from tasks.real_times import show_real_times
 
 
 class Group:
@@ -21,10 +22,13 @@ class Group:
         self.cancelled = 0
         self._under_way: dict[str, tuple[str, float]] = {}  # by proof id: its name, and when it was submitted
         self._ended = asyncio.Event()
+        self._begun_s: float | None = None
 
     def begin_one(self, proof_id: str, name: str) -> None:
         """One of its proofs is submitted."""
-        self._under_way[proof_id] = (name, time.monotonic())
+        now_s = time.monotonic()
+        self._begun_s = now_s if self._begun_s is None else self._begun_s
+        self._under_way[proof_id] = (name, now_s)
 
     def end_one(self, proof_id: str | None, error: Exception | None) -> None:
         """One of its proofs is made, or has failed for good; None: it was there before."""
@@ -48,6 +52,10 @@ class Group:
             (proof_id, name) for proof_id, (name, since_s) in self._under_way.items() if since_s <= until_s
         ]
 
+    def times_s(self) -> tuple[float, float] | None:
+        """For how many seconds it has been under way, and 0, as its end is now."""
+        return None if self._begun_s is None else (time.monotonic() - self._begun_s, 0.0)
+
     async def wait(self) -> None:
         await self._ended.wait()
 
@@ -65,6 +73,7 @@ async def prove_group(group: Group) -> State:
     """
     note_start()
     await group.wait()
+    show_real_times(group.times_s())
     for error in group.errors:
         get_run_logger().error("%s", error)
     proved = group.count - group.left - group.cancelled - len(group.errors)

@@ -17,7 +17,7 @@ from daemon.errors import DaemonError, QueueFull, Refused, Unavailable
 from daemon.proto.cuzk_py.v1 import circuits_pb2 as pb
 from engine import CircuitSpec, EngineError, ProofCancelled, ProofFailed, ProofRequest, ProofResult
 from engine.outputs import Outputs
-from engine.proofs import Progress, Stage, StageSummary
+from engine.proofs import Bar, Progress, Stage, StageSummary
 from flows.proving.daemon_record import DaemonRecord
 
 log = logging.getLogger("cuzk.flows")
@@ -120,6 +120,9 @@ class DaemonEngine:
 
     def has_finished(self, proof_id: str, stage: Stage, partition: int = 0) -> bool:
         return self._proofs[proof_id].progress.has_finished(stage, partition)
+
+    def times_s(self, proof_id: str, bar: Bar, partition: int = 0) -> tuple[float, float] | None:
+        return self._proofs[proof_id].progress.times_s(bar, partition, self._record.now_s())
 
     def waited_s(self, proof_id: str, partition: int = 0) -> float:
         return self._proofs[proof_id].progress.waited_s(partition)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from db import RunDetail, Span
 from engine import ProofFailed
-from engine.proofs import Stage, StageSummary
+from engine.proofs import Bar, Stage, StageSummary
 
 PartitionKey = tuple[str, int]
 
@@ -41,6 +41,9 @@ class SimulatedProofs:
     def has_finished(self, proof_id: str, stage: Stage, partition: int = 0) -> bool:
         spans = self._stage(proof_id, stage, partition)
         return all(span.ended_s == span.started_s for span in spans)
+
+    def times_s(self, proof_id: str, bar: Bar, partition: int = 0) -> None:
+        """Simulated seconds are no times of the clock."""
 
     def waited_s(self, proof_id: str, partition: int = 0) -> float:
         """From the submission to the admission."""

@@ -51,6 +51,9 @@ class Engine:
         if self.error is not None:
             raise self.error
 
+    def times_s(self, *_: object) -> None:
+        """Not known."""
+
     def waited_s(self, _proof_id: str, _partition: int) -> float:
         return 0.5
 
