@@ -69,7 +69,9 @@ def find_run(history: History, id_or_prefix: str) -> Run:
     if len(found) == 1:
         return found[0]
     problem = (
-        "more than one run begins so; give more of the id" if found else "no run begins so; list the runs"
+        "more than one run begins so; give more of the id"
+        if found
+        else "no run begins so; `cuzk history` lists them"
     )
     raise HistoryError(f"{history.address}: run {id_or_prefix!r}: {problem}")
 

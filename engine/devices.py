@@ -56,7 +56,7 @@ class ProvingDevice:
         who = "others prove" if self.is_lost else "the processors prove"
         log.error("%s is given up, and %s in its place: %s", self.name, who, why)
 
-    def was_wrong(self, partition: object) -> None:
+    def was_wrong(self, partition: str) -> None:
         """The GPU has made a proof that does not verify, of a witness whose proof by the processors does."""
         self._wrong_proofs += 1
         log.error("%s has made a wrong proof of %s, its %dth", self.name, partition, self._wrong_proofs)

@@ -30,6 +30,11 @@ class ActiveProof:
     until: Stage = "verify"
     cancelled: str = "cancelled"  # in the words of who cancels it
 
+    def name_of(self, partition: int) -> str:
+        """A partition's, for people: "merkle #2 [1/3]", or as the proof's where it is the only one."""
+        count = self.progress.partitions
+        return self.name if count == 1 else f"{self.name} [{partition + 1}/{count}]"
+
     def result(self, proof_id: str) -> ProofResult:
         """What it has made, once it is done."""
         paths: list[tuple[Path, Path]] = []

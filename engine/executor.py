@@ -207,6 +207,7 @@ class Executor:
         proof = self.proofs[partition.job_id]
         return PartitionRun(
             partition,
+            proof.name_of(partition.index),
             proof.circuit,
             proof.outputs,
             self._caches,
@@ -286,7 +287,8 @@ class Executor:
             if not watched.held_bytes():
                 return
             await asyncio.sleep(0.001)
-        log.error("%s failed and %d bytes of its arrays are still in use", partition, watched.held_bytes())
+        name = self.proofs[partition.job_id].name_of(partition.index)
+        log.error("%s failed and %d bytes of its arrays are still in use", name, watched.held_bytes())
 
     def _forget(self, partition: PartitionId) -> None:
         measured_bytes = self._runs.pop(partition).work.measured_bytes

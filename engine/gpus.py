@@ -72,7 +72,7 @@ def proving_device(ordinal: int, gpus: Gpus | None = None) -> Device:
 def _of_ordinals(gpus: Gpus, ordinals: list[int], asked_by: str) -> tuple[GpuInfo, ...]:
     by_ordinal = {gpu.ordinal: gpu for gpu in gpus.found}
     if missing := [ordinal for ordinal in ordinals if ordinal not in by_ordinal]:
-        why = gpus.why_none or f"there are {', '.join(map(str, by_ordinal))}"
+        why = gpus.why_none or f"those here are {', '.join(map(str, by_ordinal))}"
         raise EngineError(f"{asked_by} names GPU {missing[0]}, but {why}")
     return tuple(by_ordinal[ordinal] for ordinal in ordinals)
 

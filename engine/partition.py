@@ -33,11 +33,15 @@ log = logging.getLogger("cuzk.engine")
 
 
 class PartitionRun:
-    """One partition from its first stage to its verified proof; a method returns the event it ends with."""
+    """One partition from its first stage to its verified proof; a method returns the event it ends with.
+
+    name: for people, as warnings call it.
+    """
 
     def __init__(
         self,
         partition: PartitionId,
+        name: str,
         circuit: OpenCircuit,
         outputs: Outputs | Contents,
         caches: Caches,
@@ -46,12 +50,12 @@ class PartitionRun:
         send: Callable[[Event], None],
         until: Stage = "verify",
     ) -> None:
-        self.partition, self._until = partition, until
+        self.partition, self.name, self._until = partition, name, until
         self.work = Work(circuit.header)
         self._circuit, self._outputs = circuit, outputs
         self._caches, self._pools = caches, pools
         self._timeouts, self._send = timeouts, send
-        self._proving = Proving(partition, self.work, circuit, caches, pools, send)
+        self._proving = Proving(partition, name, self.work, circuit, caches, pools, send)
 
     async def synthesize(self, evaluate: bool) -> Event:
         """Witness, then a, b and c; without `evaluate` the device that proves makes them."""
@@ -80,12 +84,12 @@ class PartitionRun:
                 by_processors = await self._proving.prove(device)
         except OutOfDeviceMemory as error:
             clear_frames(error)
-            log.warning("%s: %s", self.partition, error)
+            log.warning("%s: %s", self.name, error)
             await self._pools.blocking(self.work.release().wait_until_free)
             return DeviceOutOfMemory(self.partition)
         except DeviceLost as error:
             clear_frames(error)
-            log.warning("%s goes to another device: %s", self.partition, error)
+            log.warning("%s goes to another device: %s", self.name, error)
             await self._pools.blocking(self.work.release().wait_until_free)
             return Displaced(self.partition)
         if by_processors:  # those have to be able to stand in for a GPU, so its partitions teach nothing
@@ -109,7 +113,7 @@ class PartitionRun:
 
     async def _retried(self, attempt: Callable[[], Awaitable[None]]) -> None:
         """Files that cannot be read or written now are tried again, with all else of the partition kept."""
-        await retried(attempt, str(self.partition), self.work.stop.is_set)
+        await retried(attempt, self.name, self.work.stop.is_set)
 
     def _calculator(self) -> WitnessCalculator | None:
         key = self._circuit.calculator_key

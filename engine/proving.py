@@ -38,13 +38,14 @@ class Proving:
     def __init__(
         self,
         partition: PartitionId,
+        name: str,
         work: Work,
         circuit: OpenCircuit,
         caches: Caches,
         pools: Pools,
         send: Callable[[Event], None],
     ) -> None:
-        self._partition, self._work, self._circuit = partition, work, circuit
+        self._partition, self._name, self._work, self._circuit = partition, name, work, circuit
         self._caches, self._pools, self._send = caches, pools, send
         self._verification_key: VerificationKey | None = None  # of the proof; the SRS may be gone by then
         self._is_verified = False
@@ -81,7 +82,7 @@ class Proving:
             await self._by_processors(device)
             with suppress(VerificationFailed):  # the witness is; whoever verifies next hears of it
                 await self.verify()
-                device.was_wrong(self._partition)
+                device.was_wrong(self._name)
         return True
 
     async def verify(self) -> None:
@@ -99,7 +100,7 @@ class Proving:
         with device.in_use() as is_alone:
             await retried(
                 lambda: self._by_gpu(gpu),
-                str(self._partition),
+                self._name,
                 self._work.stop.is_set,
                 lambda error: isinstance(error, OutOfDeviceMemory) and is_alone(),
             )
@@ -130,7 +131,7 @@ class Proving:
                     raise
                 clear_frames(error)
                 text = "%s ran out of memory beside %d others; it is tried again, with at most %d at once"
-                log.warning(text, self._partition, in_flight.count - 1, in_flight.limit)
+                log.warning(text, self._name, in_flight.count - 1, in_flight.limit)
                 return False
         return True
 

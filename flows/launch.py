@@ -5,6 +5,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
 
 import engine
@@ -15,6 +16,7 @@ from engine.limits import modelled_limits
 from engine.words import telling
 from flows.errors import FlowError
 from flows.parameters.batch import BatchParameters, batch_config
+from flows.parameters.due import refuse_past
 from flows.parameters.requests import Requests
 from flows.parameters.resume import taken_up
 from flows.proving.daemon_circuit import on_daemon
@@ -44,6 +46,7 @@ def run_batch(parameters: BatchParameters, say: Say) -> BatchSummary:
 def _run_batch(
     parameters: BatchParameters, say: Say, has_begun: Callable[[BatchSummary], None]
 ) -> BatchSummary:
+    refuse_past(parameters.due, datetime.now().astimezone())
     parameters = taken_up(parameters)
     config = batch_config(parameters, warn_on_stderr)
     real = parameters.mode == "real"

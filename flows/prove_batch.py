@@ -1,12 +1,16 @@
 """The flow `prove_batch`: a batch of proofs of one circuit under the memory budget, kept in the history."""
 
+from datetime import UTC, datetime
+
 from prefect import State, flow, get_client
+from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
 from config import home
 from flows.ends.closing import close_run
 from flows.ends.ending import in_good_order
 from flows.parameters.batch import BatchParameters
+from flows.parameters.due import refuse_past
 from flows.proving.real_batch import prove_for_real
 from flows.simulated.batch import prove_on_a_model
 from flows.spread.batch import prove_on_hosts
@@ -32,6 +36,9 @@ async def prove_batch(parameters: BatchParameters) -> State[BatchSummary]:
 
 
 async def _prove(parameters: BatchParameters) -> BatchSummary:
+    context = FlowRunContext.get()
+    created = context and context.flow_run and context.flow_run.created
+    refuse_past(parameters.due, (created or datetime.now(UTC)).astimezone())
     await _tag(parameters)
     if parameters.mode == "simulated":
         return await prove_on_a_model(parameters)

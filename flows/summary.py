@@ -1,14 +1,18 @@
 """What comes of a batch, and who is told of it meanwhile. Light to import: no Prefect, no kernels."""
 
 import asyncio
+import errno
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import overload
 
-from engine import EngineError, ProofCancelled
+from config.refusals import is_refusal
+from engine import EngineError, ProofCancelled, ProofFailed
 from flows.errors import FlowError
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +29,36 @@ class ProofSummary:
 
     @property
     def state(self) -> str:
-        """Whether it was made, in time, or why not."""
+        """Whether it was made, and in time."""
         if self.error is not None:
-            return str(self.error)
+            return "cancelled" if self.is_cancelled else "failed"
         return f"proved, {in_words(self.late_s)} late" if self.late_s else "proved"
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Not made for no fault of its own."""
+        return isinstance(self.error, ProofCancelled)
 
 
 def in_words(seconds: float) -> str:
-    """A time in its two greatest units: "2 h 5 min"."""
+    """A time in its two greatest units: "2 h 5 min", "3 d 1 h"."""
     minutes, rest_s = divmod(round(seconds), 60)
     hours, rest_min = divmod(minutes, 60)
+    days, rest_h = divmod(hours, 24)
+    if days:
+        return f"{days} d {rest_h} h"
     if hours:
         return f"{hours} h {rest_min} min"
     return f"{minutes} min {rest_s} s" if minutes else f"{seconds:.1f} s"
+
+
+def no_space(error: BaseException | None) -> bool:
+    """Whether there was no room for a proof's files, as there will be none for others."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in NO_SPACE:
+            return True
+        error = error.__cause__
+    return False
 
 
 class Proofs(Sequence[ProofSummary]):
@@ -57,8 +78,8 @@ class Proofs(Sequence[ProofSummary]):
         return len(self._proofs)
 
     def failed_first(self) -> list[ProofSummary]:
-        """Those that failed, then those that were cancelled, then the others."""
-        return sorted(self, key=lambda proof: (proof.error is None, isinstance(proof.error, ProofCancelled)))
+        """Those that failed, then those that were made, then those that were cancelled."""
+        return sorted(self, key=lambda proof: (proof.is_cancelled, proof.error is None))
 
 
 @dataclass(frozen=True)
@@ -94,16 +115,21 @@ class BatchSummary:
 
     @property
     def headline(self) -> str:
-        """How many were proved, and the first failure if there was any."""
+        """How many were proved and how many failed, and the first failure if there was any."""
         failed = self.failed
         words = [f"{self.proved} of {self.count} proved"]
+        if faults := sum(not proof.is_cancelled for proof in failed):
+            words[0] += f", {faults} failed"
         if self.found:
             words[0] += f", {self.found} of them before"
         if len(self.proofs) + self.found < self.count:
             words[0] += ", stopped after the first failure"
         if late := self.late:
             words[0] += f", {len(late)} of them up to {in_words(max(late))} late"
-        return "; ".join([*words, *(str(proof.error) for proof in failed[:1])])
+        words += [str(proof.error) for proof in failed[:1]]
+        if any(no_space(proof.error) for proof in failed):
+            words.append(f"make space for {self.output}, and resume run {self.run_id}")
+        return "; ".join(words)
 
 
 class BatchFailed(FlowError):  # noqa: N818 it is a result as much as an error
@@ -112,6 +138,13 @@ class BatchFailed(FlowError):  # noqa: N818 it is a result as much as an error
     def __init__(self, summary: BatchSummary) -> None:
         super().__init__(summary.headline)
         self.summary = summary
+
+
+def says_it_all(error: BaseException) -> bool:
+    """Whether its words are meant for the user, and no fault of the program is behind them."""
+    while isinstance(error, BatchFailed | ProofFailed) and error.__cause__ is not None:
+        error = error.__cause__
+    return is_refusal(error) or isinstance(error, OSError)
 
 
 class BatchCancelled(asyncio.CancelledError):

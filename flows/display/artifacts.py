@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 from base64 import b64encode
 from collections.abc import Coroutine
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cuzk.flows")
 
+COLUMNS = ("proof", "state", "seconds", "why")
 MOST_ROWS = 300  # of the table; the history has all of them
 
 
@@ -75,7 +77,7 @@ async def show_proofs(summary: BatchSummary) -> None:
     proofs = summary.proofs.failed_first()
     rows = [_row(proof) for proof in proofs[:MOST_ROWS]]
     if more := len(proofs) - len(rows):
-        rows.append({"proof": f"… {more} more", "state": "see the history", "seconds": ""})
+        rows.append(dict(zip(COLUMNS, (f"… {more} more", "see the history", "", ""), strict=True)))
     await _kept(acreate_table_artifact(rows, "proofs", summary.headline))
 
 
@@ -96,7 +98,7 @@ async def _show_report(history: History, summary: BatchSummary) -> None:
     writing = asyncio.create_task(asyncio.to_thread(_write_report, page, run, memory, summary))
     try:
         text = _page_in_ui(memory, page, summary)
-        await acreate_markdown_artifact(text, "report", "Memory, and where the rest is")
+        await acreate_markdown_artifact(text, "report", "Memory against the budget, and where the files are")
     finally:
         await writing
 
@@ -104,21 +106,21 @@ async def _show_report(history: History, summary: BatchSummary) -> None:
 def _page_in_ui(memory: bytes, page: Path, summary: BatchSummary) -> str:
     picture = f"![memory against the budget](data:image/png;base64,{b64encode(memory).decode()})"
     places = {
-        "report": f"`{page}`",
-        "history": f"`cuzk history show {summary.run_id}` in {summary.history}",
-        "proofs": f"`{summary.output}`",
+        "proofs": summary.output,
+        "log": summary.log,
+        "page with all pictures": page,
+        "history": summary.history,
     }
-    if summary.log is not None:
-        places["log"] = f"`{summary.log}`"
-    lines = [f"| {what} | {where} |" for what, where in places.items()]
-    return "\n".join([f"{picture}\n", "| what | where |", "|---|---|", *lines])
+    lines = [f"- {what}: `{where}`" for what, where in places.items() if where is not None]
+    lines += ["", "All stages and waits:", "", f"    cuzk history show {summary.run_id}"]
+    return "\n".join([f"{picture}\n", f"On host {socket.gethostname()}:\n", *lines])
 
 
 def _write_report(path: Path, run: "PlottedRun", memory: bytes, summary: BatchSummary) -> None:
     from plots import PageTable, html_page, run_pictures
 
     rows = tuple(tuple(_row(proof).values()) for proof in summary.proofs.failed_first()[:MOST_ROWS])
-    table = PageTable("Proofs", ("proof", "state", "seconds"), rows)
+    table = PageTable("Proofs", COLUMNS, rows)
     partial = path.with_suffix(".partial")
     page = html_page(run, [summary.headline], [table], own=run_pictures(run, memory))
     partial.write_text(page, encoding="utf-8")
@@ -126,7 +128,9 @@ def _write_report(path: Path, run: "PlottedRun", memory: bytes, summary: BatchSu
 
 
 def _row(proof: ProofSummary) -> dict[str, str]:
-    return {"proof": proof.name, "state": proof.state, "seconds": f"{proof.seconds:.2f}"}
+    seconds = "" if proof.is_cancelled else f"{proof.seconds:.2f}"
+    why = str(proof.error).removeprefix(f"{proof.name}: ") if proof.state == "failed" else ""
+    return dict(zip(COLUMNS, (proof.name, proof.state, seconds, why), strict=True))
 
 
 async def _kept(artifact: Coroutine[Any, Any, object]) -> None:

@@ -9,6 +9,7 @@ from prefect.logging.handlers import APILogHandler
 
 from config import LoggingConfig
 from engine.log_lines import OURS, LeavesOut, formatter, level_of
+from flows.summary import says_it_all
 
 
 class _RunLog(LeavesOut, logging.FileHandler):
@@ -54,13 +55,23 @@ def engine_log_in_ui(flow_run_id: str) -> Iterator[None]:
         yield
 
 
-def leave_out_good_ends() -> None:
-    """Of tasks that end well no line says so: their state does, and each line costs the server a row."""
-    logging.getLogger("prefect.task_runs").addFilter(_no_good_end)
+def leave_out_what_is_told() -> None:
+    """Of tasks that end well no line says so: their state does, and each line costs the server a row. Of
+    those that fail, no traceback where the error says it all.
+    """
+    for each in (_no_good_end, _no_needless_traceback):
+        logging.getLogger("prefect.task_runs").addFilter(each)
 
 
 def _no_good_end(record: logging.LogRecord) -> bool:
     return not (record.levelno <= logging.INFO and record.getMessage().startswith("Finished in state"))
+
+
+def _no_needless_traceback(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None and says_it_all(error):
+        record.exc_info = None
+    return True
 
 
 @contextmanager

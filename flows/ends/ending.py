@@ -13,11 +13,11 @@ from prefect.settings import PREFECT_API_URL
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.display.artifacts import show_proofs
-from flows.display.logs import leave_out_good_ends
+from flows.display.logs import leave_out_what_is_told
 from flows.ends.cancelled_in_ui import Cancellation, cancelled_in_ui, reason
 from flows.ends.signals import cancelled_by_signals, end_within_s
 from flows.server.chosen import trouble
-from flows.summary import BatchCancelled, BatchFailed, BatchSummary
+from flows.summary import BatchCancelled, BatchFailed, BatchSummary, says_it_all
 
 SERVER_AWAY_AT_MOST_S = 60.0
 LOOK_EVERY_S = 0.5
@@ -36,7 +36,7 @@ async def in_good_order(
 
 
 async def _ended(proving: Coroutine[Any, Any, BatchSummary], part_of: UUID | None) -> State[BatchSummary]:
-    leave_out_good_ends()
+    leave_out_what_is_told()
     # The run's tags are not for its tasks: of each that has one, the server is asked whether it may start.
     with cancelled_by_signals(end_within_s()), TagsContext(current_tags=set()):
         try:
@@ -49,7 +49,7 @@ async def _ended(proving: Coroutine[Any, Any, BatchSummary], part_of: UUID | Non
                 task.uncancel()  # the rest, telling Prefect, is not cancelled
             return await _cancelled(await reason(cancellation, part_of), error)
         except Exception as error:  # given to Prefect as a state, since it writes to disk what a flow raises
-            get_run_logger().error("%s", error, exc_info=error)
+            get_run_logger().error("%s", error, exc_info=None if says_it_all(error) else error)
             return Failed(message=str(error), data=error)
     return Completed(message=summary.headline, data=summary)
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from config import Config, ConfigError, load_config, parse_budget
 from config.bounds import MOST, MOST_PROOFS
 from config.printable import PrintableName
+from flows.parameters import patterns
 from flows.parameters.devices import parse_devices
 from flows.parameters.due import due_at
 from flows.parameters.form import as_form
@@ -62,17 +63,20 @@ class BatchParameters(BaseModel):
         title="Due",
         description='When it should be done: "06:00", "8h" after its start, or "2027-01-31T06:00". Its '
         "proofs go before others as that comes near.",
+        json_schema_extra={"pattern": patterns.DUE},
     )
     budget: str | None = Field(
         None,
         title="Memory budget",
         description='For keys and working memory together: "2GiB" or "auto". Empty: the file\'s.',
+        json_schema_extra={"pattern": patterns.SIZE_OR_AUTO},
     )
     device: str | None = Field(
         None,
         title="Devices",
         description='What proves: GPUs by number, such as "0" or "0,1", "all", "none" for the processors, '
         'or "auto". Empty: the file\'s.',
+        json_schema_extra={"pattern": patterns.DEVICES},
     )
     mode: Literal["real", "simulated"] = Field(
         "real",
@@ -101,12 +105,14 @@ class BatchParameters(BaseModel):
         title="Resume",
         description="A run of the history that did not finish: what is left of it is proved, of the same "
         "inputs and into the same folder. Empty: a new batch.",
+        json_schema_extra={"pattern": patterns.RUN},
     )
     engine: str = Field(
         "",
         title="Engine",
         description='A daemon that proves, such as "http://127.0.0.1:9820" or "unix:///run/cuzk.sock". '
         "Empty: the process of the run.",
+        json_schema_extra={"pattern": patterns.ADDRESS},
     )
     hosts: list[str] = Field(
         [],
@@ -183,7 +189,7 @@ class BatchParameters(BaseModel):
             files = len(input_files(self.inputs))
             if files and self.count not in (0, files):
                 raise ConfigError(
-                    f"count: found {self.count}, but there are {files} inputs; leave it out to prove each"
+                    f"count: found {self.count}, expected {files}, one for each input; leave it out for that"
                 )
             self.count = self.count or files or PROOFS
         return self

@@ -30,6 +30,14 @@ def due_at(text: str, now: datetime) -> datetime:
         raise _unknown(text) from None
 
 
+def refuse_past(text: str | None, asked_at: datetime) -> None:
+    """Raise ConfigError for a time that had passed when it was asked for."""
+    if text is not None and due_at(text, asked_at) <= asked_at:
+        raise ConfigError(
+            f"due: {text} had passed when the batch was asked for; give a time to come, or none"
+        )
+
+
 def _next(hour: int, minute: int, now: datetime, text: str) -> datetime:
     try:
         found = datetime.combine(now.date(), time(hour, minute), now.tzinfo)

@@ -10,11 +10,14 @@ from flows.display.shape import Shown
 from flows.parameters.requests import Requests
 from flows.proving.closed_loop import closed_loop
 from flows.proving.daemon_engine import DaemonEngine
-from flows.summary import ProofSummary
+from flows.summary import ProofSummary, no_space
 
 
 class Batch:
-    """`indices`: which of the requests are to be made. stop: whether the first failure ends the others."""
+    """`indices`: which of the requests are to be made. stop: whether the first failure ends the others.
+
+    One for want of space does: they would be proved in vain, since all are written into one folder.
+    """
 
     def __init__(
         self, engine: Engine | DaemonEngine, requests: Requests, shown: Shown, progress: Progress, stop: bool
@@ -50,7 +53,7 @@ class Batch:
         seconds = time.monotonic() - started_s
         self._tell(proof_id, seconds, error)
         self._shown.ended(index, proof_id, error)
-        if error is not None and self._stop:
+        if error is not None and (self._stop or no_space(error)):
             self._stop_others()
         self._summaries[index] = summary = ProofSummary(
             request.name, seconds, error, late_s(self._requests.due)

@@ -81,7 +81,12 @@ def test_the_cause_of_an_error_of_ours_counts() -> None:
 
 @pytest.mark.parametrize(("times", "made"), [(2, True), (9, False)])
 def test_a_proof_that_cannot_be_written_now_is_written_later(
-    multiplier: CircuitSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int, made: bool
+    multiplier: CircuitSpec,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    times: int,
+    made: bool,
 ) -> None:
     real, left = outputs.write_proof, [times]
 
@@ -103,4 +108,7 @@ def test_a_proof_that_cannot_be_written_now_is_written_later(
                     await running.result(proof)
                 assert list((tmp_path / "one").iterdir()) == []
 
-    run(steps())
+    with caplog.at_level(logging.WARNING):
+        run(steps())
+    told = [record.getMessage() for record in caplog.records if "again" in record.getMessage()]
+    assert [line.partition(" [")[0] for line in told] == ["one: OSError:"] * min(times, 3)

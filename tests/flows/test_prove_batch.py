@@ -168,13 +168,19 @@ def test_the_history_names_the_task_runs(server: Server, finished: Batch, home: 
 
 
 def test_a_task_is_as_long_as_its_stage(server: Server, finished: Batch, home: Path) -> None:
-    """Both clocks see the same stage, so neither can be much longer; the margin is for a busy machine."""
+    """Its bar has the engine's own times, also where Prefect was late to begin the task."""
     with open_history(home / "history.db") as history:
         proofs = show_run(history, finished.run_id).proofs
-    stage_s = sum(proof.seconds.synthesize_s + proof.seconds.prove_s for proof in proofs)
     tasks = task_runs(server.api_url, finished.flow_run_id)
-    task_s = sum(task["total_run_time"] for task in tasks if task["name"].startswith(("synth", "prove")))
-    assert task_s == pytest.approx(stage_s, rel=0.25, abs=2.0)
+    for stage in ("load", "synthesize", "prove", "verify"):
+        bars = [task for task in tasks if task["name"].startswith(f"{stage} ")]
+        task_s = sum((_time(task["end_time"]) - _time(task["start_time"])).total_seconds() for task in bars)
+        stage_s = sum(getattr(proof.seconds, f"{stage}_s") for proof in proofs)
+        assert task_s == pytest.approx(stage_s, abs=0.01), stage
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def test_the_flow_has_a_name_and_a_table_of_the_proofs(server: Server, finished: Batch) -> None:
@@ -360,7 +366,7 @@ def test_a_batch_that_fails_fails_the_flow_and_keeps_nothing_on_disk(
         run_batch(BatchParameters(circuit="wrong", count=2, budget="1GiB", config=config), said.append)
     summary = failure.value.summary
     assert [proof.error is None for proof in summary.proofs] == [False, False]
-    assert str(failure.value).startswith("0 of 2 proved; wrong #1: ")
+    assert str(failure.value).startswith("0 of 2 proved, 2 failed; wrong #1: ")
     assert failure.value.__cause__ is summary.proofs[0].error
 
     assert summary.flow_run_url is not None
@@ -370,22 +376,26 @@ def test_a_batch_that_fails_fails_the_flow_and_keeps_nothing_on_disk(
     assert flow_run["state_type"] == "FAILED"
     assert flow_run["state"]["message"] == str(failure.value)
     (table,) = [each for each in artifacts(server, flow_run_id) if each["key"] == "proofs"]
-    assert json.loads(table["data"])[0]["state"].startswith("wrong #1: ")
+    first = json.loads(table["data"])[0]
+    assert (first["proof"], first["state"]) == ("wrong #1", "failed")
+    assert first["why"]
+    logs = ask(server.api_url, "logs/filter", logs={"flow_run_id": {"any_": [flow_run_id]}})
+    assert not [each for each in logs if "Traceback" in each["message"]], "it says all without one"
     assert not list((home / "prefect").glob("storage/*")), "a result was written to disk"
 
 
 @pytest.mark.usefixtures("finished")
 def test_a_batch_past_its_due_time_is_marked_as_late(server: Server) -> None:
-    parameters = BatchParameters(circuit="multiplier", count=1, budget="1GiB", due="2026-01-01T06:00+00:00")
+    parameters = BatchParameters(circuit="multiplier", count=1, budget="1GiB", due="1ms")
     summary = run_batch(parameters, silent)
     flow_run_id = str(summary.flow_run_url).rsplit("/", 1)[1]
     (flow_run,) = ask(server.api_url, "flow_runs/filter", flow_runs={"id": {"any_": [flow_run_id]}})
     assert "late" in flow_run["tags"]
-    assert re.fullmatch(r"1 of 1 proved, 1 of them up to \d+ h \d+ min late", flow_run["state"]["message"])
+    assert re.fullmatch(r"1 of 1 proved, 1 of them up to [0-9.]+ s late", flow_run["state"]["message"])
     (table,) = [each for each in artifacts(server, flow_run_id) if each["key"] == "proofs"]
     assert re.fullmatch(r"proved, .* late", json.loads(table["data"])[0]["state"])
     logs = ask(server.api_url, "logs/filter", logs={"flow_run_id": {"any_": [flow_run_id]}})
-    assert any("late: it was due at 2026-01-01 06:00 UTC, and 0 of 1" in each["message"] for each in logs)
+    assert any(re.match(r"late: it was due at .* UTC, and 0 of 1", each["message"]) for each in logs)
 
 
 def test_a_terminated_batch_is_cancelled_and_everything_of_it_ends(server: Server, home: Path) -> None:
@@ -426,7 +436,7 @@ def assert_cancelled(server: Server, flow_run: dict[str, Any], why: str) -> None
     assert (flow_run["state_type"], said) == ("CANCELLED", why)
     (table,) = [each for each in artifacts(server, flow_run["id"]) if each["key"] == "proofs"]
     states = [row["state"] for row in json.loads(table["data"])]
-    assert {"proved", "cancelled with the batch"} <= set(states)
+    assert {"proved", "cancelled"} <= set(states)
     assert proved == f"{table['description'].split()[0]} of 10000 proved"
     with open_history(Path(os.environ["CUZK_HOME"]) / "history.db") as history:
         assert rest == f"for the rest start a run with Resume {list_runs(history)[0].run.id}"

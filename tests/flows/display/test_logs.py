@@ -11,7 +11,8 @@ import pytest
 from prefect.logging.handlers import APILogHandler
 
 from config import LoggingConfig
-from flows.display.logs import engine_log_in_ui, quiet_terminal, run_log
+from engine import ProofFailed
+from flows.display.logs import engine_log_in_ui, leave_out_what_is_told, quiet_terminal, run_log
 
 
 def test_what_the_engine_logs_in_any_thread_belongs_to_the_flow_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,3 +60,18 @@ def test_the_terminal_does_not_see_runs_inside_the_block(caplog: pytest.LogCaptu
         run.error("again")
     assert [record.message for record in caplog.records] == ["stopped", "again"]
     assert logging.getLogger("prefect._internal").level == level
+
+
+@pytest.mark.filterwarnings("ignore:Logger 'prefect.task_runs' attempted to send logs")  # of no task here
+@pytest.mark.parametrize(
+    ("cause", "has_traceback"),
+    [(None, False), (OSError("no space"), False), (KeyError("a fault of ours"), True)],
+)
+def test_a_task_that_fails_has_a_traceback_where_its_words_do_not_say_it_all(
+    caplog: pytest.LogCaptureFixture, cause: Exception | None, has_traceback: bool
+) -> None:
+    leave_out_what_is_told()
+    error = ProofFailed("merkle #2: no")
+    error.__cause__ = cause
+    logging.getLogger("prefect.task_runs").error("Task run failed with exception", exc_info=error)
+    assert [bool(record.exc_info) for record in caplog.records] == [has_traceback]

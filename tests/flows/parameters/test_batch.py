@@ -25,7 +25,7 @@ def test_a_batch_says_how_late_it_was() -> None:
     assert late.headline == "3 of 3 proved, 2 of them up to 2 h 5 min late"
     assert [proof.state for proof in proofs] == ["proved", "proved, 1 min 1 s late", "proved, 2 h 5 min late"]
     failed = ProofSummary("merkle #1", 1.0, ProofFailed("bad witness"), 5.0)
-    assert failed.state == "bad witness"
+    assert failed.state == "failed"
 
 
 def test_every_field_of_the_form_has_a_title_and_a_help() -> None:
@@ -91,7 +91,7 @@ def test_a_proof_is_made_of_each_input(tmp_path: Path) -> None:
     assert BatchParameters(circuit="merkle", inputs=tmp_path).count == 2
     assert BatchParameters(circuit="merkle", inputs=[tmp_path, tmp_path / "b.wtns"]).count == 3
     assert BatchParameters(circuit="merkle", inputs=tmp_path, count=2).count == 2
-    with pytest.raises(ConfigError, match=r"^count: found 3, but there are 2 inputs"):
+    with pytest.raises(ConfigError, match=r"^count: found 3, expected 2, one for each input"):
         batch_parameters(circuit="merkle", inputs=tmp_path, count=3)
     assert BatchParameters(circuit="merkle").count == 3
 
@@ -149,16 +149,18 @@ def test_a_budget_may_be_auto_where_the_file_names_another(tmp_path: Path) -> No
 def test_a_failed_batch_says_how_many_and_why() -> None:
     failed = summary(None, ProofFailed("merkle #2: no"), ProofFailed("merkle #3: no"))
     assert [proof.name for proof in failed.failed] == ["merkle #2", "merkle #3"]
-    assert str(BatchFailed(failed)) == failed.headline == "1 of 3 proved; merkle #2: no"
+    assert str(BatchFailed(failed)) == failed.headline == "1 of 3 proved, 2 failed; merkle #2: no"
     assert summary(None, None).headline == "2 of 2 proved"
     assert summary(None).failed == ()
 
 
-def test_the_failed_come_first_and_the_cancelled_after_them() -> None:
+def test_the_failed_come_first_and_the_cancelled_last() -> None:
     ended = summary(None, ProofCancelled("merkle #2: cancelled"), ProofFailed("merkle #3: no"))
-    assert [proof.name for proof in ended.proofs.failed_first()] == ["merkle #3", "merkle #2", "merkle #1"]
-    assert ended.headline == "1 of 3 proved; merkle #3: no"
-    assert replace(ended, count=9).headline == "1 of 9 proved, stopped after the first failure; merkle #3: no"
+    assert [proof.name for proof in ended.proofs.failed_first()] == ["merkle #3", "merkle #1", "merkle #2"]
+    assert ended.headline == "1 of 3 proved, 1 failed; merkle #3: no"
+    begun = "1 of 9 proved, 1 failed, stopped after the first failure; merkle #3: no"
+    assert replace(ended, count=9).headline == begun
+    assert [proof.state for proof in ended.proofs] == ["proved", "cancelled", "failed"]
 
 
 def test_proofs_that_were_there_count_as_proved() -> None:

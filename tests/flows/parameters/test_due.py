@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from config import ConfigError
-from flows.parameters.due import due_at
+from flows.parameters.due import due_at, refuse_past
 
 NOW = datetime(2027, 1, 30, 22, 15, tzinfo=timezone(timedelta(hours=2)))
 
@@ -31,3 +31,10 @@ def test_a_time_a_duration_and_a_date_are_moments(text: str, expected: datetime)
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="expected a time such as"):
         due_at(text, NOW)
+
+
+def test_a_time_that_has_passed_is_refused() -> None:
+    for to_come in (None, "8h", "22:15", "2027-01-31"):
+        refuse_past(to_come, NOW)
+    with pytest.raises(ConfigError, match=r"^due: 2020-01-01T06:00 had passed when"):
+        refuse_past("2020-01-01T06:00", NOW)

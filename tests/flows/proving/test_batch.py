@@ -1,6 +1,7 @@
 """A batch in an engine: what a failure ends, and what comes of each proof."""
 
 import asyncio
+import errno
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from flows.display.progress import Progress
 from flows.parameters.batch import BatchParameters
 from flows.parameters.requests import Requests
 from flows.proving.batch import Batch
-from flows.summary import ProofSummary
+from flows.summary import BatchSummary, Proofs, ProofSummary
 
 SPEC = CircuitSpec("merkle", Path("merkle.zkey"), witness=Path("merkle.wtns"))
 
@@ -80,6 +81,18 @@ def test_the_first_failure_ends_the_batch_where_that_is_asked_for() -> None:
     assert proofs[1].error is failure
     assert isinstance(proofs[0].error, ProofCancelled)
     assert len(proofs) == 2
+
+
+def test_a_disk_without_space_ends_the_batch_and_its_words_say_how_to_go_on() -> None:
+    failure = ProofFailed("merkle #2: OSError: [Errno 28] No space left on device: '/to/merkle-2'")
+    failure.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+    proofs = prove({"merkle #2": failure}, 50)
+    assert [type(proof.error) for proof in proofs] == [ProofCancelled, ProofFailed]
+    summary = BatchSummary("01a2", "history.db", Path("/to"), None, None, 50, proofs=Proofs(proofs))
+    assert summary.headline.startswith(
+        "0 of 50 proved, 1 failed, stopped after the first failure; merkle #2: "
+    )
+    assert summary.headline.endswith("; make space for /to, and resume run 01a2")
 
 
 def test_what_concerns_all_proofs_ends_the_batch() -> None:

@@ -178,7 +178,8 @@ def test_proofs_fail_with_the_cause_where_no_host_is_left(both: Both, batch: tup
     assert eventually(lambda: first.state(run) in FINAL)
     state = first.run(run)["state"]
     assert state["type"] == "FAILED"
-    cause = r"0 of 1 proved; sample #1: no host is left to prove it; host-1: .* the budget is 1\.0 ?KiB"
+    head = r"0 of 1 proved, 1 failed; sample #1: no host is left to prove it; "
+    cause = rf"{head}host-1: .* the budget is 1\.0 ?KiB"
     assert re.match(cause, state["message"]), state["message"]
 
 
