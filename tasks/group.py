@@ -79,5 +79,5 @@ async def prove_group(group: Group) -> State:
     proved = group.count - group.left - group.cancelled - len(group.errors)
     message = f"{proved} of {group.count} proved"
     if group.errors:
-        return Failed(message=f"{message}; {group.errors[0]}")
+        return Failed(message=f"{message}, {len(group.errors)} failed; {group.errors[0]}")
     return Completed(message=message) if proved == group.count else Cancelled(message=message)

@@ -190,7 +190,7 @@ def test_followers_are_waited_for_and_bounded_and_their_errors_end_nothing() -> 
         ([None, None], "COMPLETED", "2 of 2 proved"),
         ([None], "CANCELLED", "1 of 2 proved"),
         ([None, ProofCancelled("merkle #2: cancelled")], "CANCELLED", "1 of 2 proved"),
-        ([ValueError("merkle #1: no")], "FAILED", "0 of 2 proved; merkle #1: no"),
+        ([ValueError("merkle #1: no")], "FAILED", "0 of 2 proved, 1 failed; merkle #1: no"),
     ],
 )
 def test_a_group_ends_as_its_proofs_have(errors: list[Exception | None], state: str, said: str) -> None:
