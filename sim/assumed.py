@@ -16,7 +16,7 @@ ANYWHERE = {
 ON_A_GPU = {
     "host_before_share": "no CPU work before a GPU's part (no host_before_share)",
     "host_after_share": "no CPU work after it (no host_after_share)",
-    "host_slowdown": "that work is as fast beside syntheses (no host_slowdown)",
+    "device_slowdown": "a GPU is as fast beside syntheses (no device_slowdown)",
 }
 ON_HOSTS = {"cores": "a partition keeps one core busy while it synthesizes (no [cores])"}
 

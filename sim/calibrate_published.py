@@ -1,10 +1,9 @@
 """A profile learned from a published table: times are the published ones, memory is fitted to the rows.
 
-What is taken as it stands: synthesis alone and with ten at once, the GPU's kernels on an idle machine, the
-epilogue, and by how much other CPU work of a proof is slower beside ten syntheses. Preparation on the CPU
-overlaps with the kernels before it, since one worker's cycle has no room for it. A synthesis keeps a tenth
-of the cores busy, the most that it can have had beside nine others. Two numbers are fitted, to
-the peaks: the share of a working set that is there when synthesis begins, and scratch memory while proving.
+What is taken as it stands: synthesis alone and with ten at once, the GPU's kernels on an idle machine and
+beside ten syntheses, and the epilogue. Other CPU work of a proof overlaps with the kernels of others,
+since one worker's cycle has no room for it. Two numbers are fitted, to the peaks: the share of a
+working set that is there when synthesis begins, and scratch memory while proving.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +18,9 @@ SYNTHESIZING = 10  # at once, where the table says so
 STARTS = tuple(number / 20 for number in range(2, 15))
 SCRATCHES = tuple(number / 10 for number in range(17))
 VERIFY_S = 0.05
+SYNTHESIS_CORES = 4.0
+"""A guess: the witness, most of a synthesis, is one thread's work (extern/cuzk/cuzk-core/src/engine.rs of the
+Curio project says so), and the evaluation at its end is every core's."""
 
 
 def calibrate_published(
@@ -62,7 +64,6 @@ def leave_one_out(
 def _timed(table: PublishedTable, base: MachineProfile, name: str) -> MachineProfile:
     seconds, constraints = table.stage_seconds, table.circuit.constraints
     kernels_s, busy_kernels_s = seconds.partition_cuda_kernels
-    idle_s, busy_s = seconds.partition_b_g2_msm_outside_gpu_lock
     alone_s, beside_s = seconds.partition_synthesis_alone, seconds.partition_synthesis_with_10_running
     prove_s = kernels_s + seconds.partition_epilogue
     load_s = (seconds.srs_load_cold[0] * seconds.srs_load_cold[1]) ** 0.5
@@ -74,7 +75,7 @@ def _timed(table: PublishedTable, base: MachineProfile, name: str) -> MachinePro
             "synthesis_slowdown": round((beside_s / alone_s - 1) / (SYNTHESIZING - 1), 5),
             "host_before_share": 0.0,
             "host_after_share": round(seconds.partition_epilogue / prove_s, 5),
-            "host_slowdown": round((busy_s / idle_s - 1) / SYNTHESIZING, 5),
+            "device_slowdown": round((busy_kernels_s / kernels_s - 1) / SYNTHESIZING, 5),
             "cores": _cores(base),
             "measured_on": base.measured_on.model_copy(update={"device": "gpu"}),
             "prove_on_cpu": None,
@@ -94,9 +95,9 @@ def _timed(table: PublishedTable, base: MachineProfile, name: str) -> MachinePro
 
 
 def _cores(base: MachineProfile) -> Cores | None:
-    """Ten at once had all cores of the machine; how many of them were idle the table does not tell."""
+    """Of how many cores a synthesis keeps busy the table tells nothing."""
     count = base.cores.count if base.cores else base.hosts[0].cores if base.hosts else None
-    return None if count is None else Cores(count=count, synthesis_cores=count / SYNTHESIZING)
+    return None if count is None else Cores(count=count, synthesis_cores=min(SYNTHESIS_CORES, count))
 
 
 def _of_device(times: ObservedTimes, device: DeviceKind | None) -> ObservedTimes:

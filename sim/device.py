@@ -72,20 +72,15 @@ class HostWork:
 
     def __init__(self, profile: MachineProfile, synthesis: SharedWork) -> None:
         """`at_work`: whoever ends such work takes one away."""
-        self._synthesis, self.at_work = synthesis, 0
-        cores, slowdown = profile.cores, profile.host_slowdown
-
-        @cache
-        def stretch(at_work: int, synthesizing: int) -> float:
-            of_cores = 1.0 if cores is None else cores.host_stretch(at_work, synthesizing)
-            return (1 + synthesizing * slowdown) * of_cores
-
-        self._stretch = stretch
+        self.synthesis, self.at_work = synthesis, 0
+        self._stretch = None if profile.cores is None else cache(profile.cores.host_stretch)
 
     def begin_s(self, alone_s: float) -> float:
         """How long it will take, from now to its end."""
         self.at_work += 1
-        return alone_s * self._stretch(self.at_work, self._synthesis.running)
+        if self._stretch is None:
+            return alone_s
+        return alone_s * self._stretch(self.at_work, self.synthesis.running)
 
 
 class SerialDevice(Checks):
@@ -108,6 +103,7 @@ class SerialDevice(Checks):
         device_share = 1 - self._before - self._after
         self._to_quotient = device_share * profile.quotient_share
         self._from_quotient = device_share * (1 - profile.quotient_share)
+        self._synthesis, self._slowdown = host_work.synthesis, profile.device_slowdown
         self._waiting: deque[Proving] = deque()
         self._busy: Proving | None = None
         self._entered_s = 0.0
@@ -139,13 +135,17 @@ class SerialDevice(Checks):
 
     def _enter(self, proving: Proving, now_s: float) -> None:
         self._busy, self._entered_s = proving, now_s
-        call_in(self._env, proving.prove_s * self._to_quotient, self._quotient, proving)
+        call_in(self._env, self._device_s(proving.prove_s * self._to_quotient), self._quotient, proving)
 
     def _quotient(self, alarm: Alarm) -> None:
         proving = alarm.subject
         if not proving.stopped:
-            call_in(self._env, proving.prove_s * self._from_quotient, self._leave, proving)
+            call_in(self._env, self._device_s(proving.prove_s * self._from_quotient), self._leave, proving)
             self._send(QuotientDone(proving.partition))
+
+    def _device_s(self, alone_s: float) -> float:
+        """By what synthesizes when it begins."""
+        return alone_s * (1 + self._synthesis.running * self._slowdown) if self._slowdown else alone_s
 
     def _leave(self, alarm: Alarm) -> None:
         proving = alarm.subject

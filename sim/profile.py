@@ -115,7 +115,7 @@ class MachineProfile(_Model):
     Synthesis shares memory bandwidth: with n partitions at once each takes 1 + (n - 1)·`synthesis_slowdown`
     times as long. Proving has CPU work before and after a part for which it has the device to itself, however
     many workers the device has; the quotient is done after `quotient_share` of that part. Each partition that
-    synthesizes meanwhile makes that CPU work longer by `host_slowdown` of it. `cores` says what partitions
+    synthesizes meanwhile makes that part longer by `device_slowdown` of it. `cores` says what partitions
     take of the processors; where those prove, nobody has the device to himself. `loads_at_once` entries are
     read from disk at a time. What a device keeps of a circuit is sent at `pcie_bytes_per_s`, or takes no
     time. Modelled times vary by `spread`, the relative standard deviation.
@@ -134,7 +134,7 @@ class MachineProfile(_Model):
     synthesis_slowdown: Seconds = 0.0
     host_before_share: Share = 0.0
     host_after_share: Share = 0.0
-    host_slowdown: Seconds = 0.0
+    device_slowdown: Seconds = 0.0
     quotient_share: Share = 0.5
     pcie_bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     spread: Annotated[float, Field(ge=0, lt=1)] = 0.0

@@ -37,7 +37,7 @@ profiles = st.fixed_dictionaries(
         "synthesis_slowdown": st.floats(0, 1),
         "host_before_share": st.floats(0, 0.4),
         "host_after_share": st.floats(0, 0.4),
-        "host_slowdown": st.floats(0, 1),
+        "device_slowdown": st.floats(0, 1),
         "quotient_share": st.floats(0, 1),
         "spread": st.floats(0, 0.8),
         "synthesize": st.builds(lambda s: {"seconds": s}, seconds),
