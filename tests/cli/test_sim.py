@@ -225,7 +225,7 @@ def test_a_profile_is_written_whole_to_be_edited(
     assert "no synthesis_slowdown" in line
     assert "no spread" not in line
     spans = [json.loads(succeed(each))["figures"]["makespan_s"]["mean"] for each in (whole, fewer)]
-    assert spans[1] > 3 * spans[0]  # a minute of it is loads
+    assert spans[1] > 1.5 * spans[0]  # a minute of it is loads
 
 
 @pytest.mark.parametrize(
