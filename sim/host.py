@@ -96,11 +96,14 @@ class SimulatedHost:
         self._resident = ResidentMemory(self.machine, profile.memory, profile.measured_bytes, curve)
         self.machine.watch(self._resident)
 
-    def die(self) -> None:
-        """The process ends with all its work, which it does not report."""
+    def die(self, counted_until_s: float = 0.0) -> None:
+        """The process ends with all its work, which it does not report.
+
+        What it was limited by is counted until now, or longer where it would have gone on idle.
+        """
         self.up = False
         self.machine.halt()
-        self.meter.close(self._env.now)
+        self.meter.close(max(self._env.now, counted_until_s))
         self.ended.append(
             Life(
                 self.meter,

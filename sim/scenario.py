@@ -154,9 +154,11 @@ class _Play:
                     self._next(requests)
         with uncollected():
             self._env.run(until=self._env.any_of(ends))
+        # Shares of time are of all the time in which proofs might have arrived, not until the last of them.
+        until_s = workload.duration_s if isinstance(workload, OpenLoop) and not self._left else 0.0
         for host in self._cluster.hosts:
             if host.up:
-                host.die()
+                host.die(until_s)
         return Played(self._answers(), tuple(self._runs()))
 
     def _arrive(self, workload: OpenLoop) -> None:

@@ -8,9 +8,12 @@ from statistics import fmean
 
 import pytest
 
+from sim.arrivals import Trace
 from sim.intervals import Interval, interval_of, percentile, range_of
+from sim.scenario import play
 from sim.verdict import WINDOWS, Backlog, kendall_tau, load_of
 from sim.words import signed, worded
+from tests.sim.cluster import host, opened
 
 GROWS = [float(number) for number in range(WINDOWS)]
 GIB = 2**30
@@ -122,3 +125,17 @@ def test_percentiles_are_values_that_were_there() -> None:
     ordered = [float(number) for number in range(1, 101)]
     assert [percentile(ordered, share) for share in (0.5, 0.9, 0.99, 1.0)] == [50, 90, 99, 100]
     assert percentile([7.0], 0.5) == 7.0
+
+
+def test_shares_are_of_all_the_time_in_which_proofs_may_arrive() -> None:
+    """Three proofs in a hurry and then a day of nothing: it is idle, not backlogged."""
+    day_s = 86_400.0
+    answers = play(opened(Trace((0.0, 1.0, 2.0)), day_s, host(room_for=1)), seed=0).answers
+    figures = answers.figures
+    assert answers.verdict == "stable"
+    assert figures["makespan_s"] < 60
+    assert figures["unbegun_share"] < 0.001
+    assert figures["binding_share[nothing]"] > 0.999
+    shares = [share for name, share in figures.items() if name.startswith("binding_share")]
+    assert sum(shares) == pytest.approx(1)
+    assert figures["device_use_share"] == pytest.approx(3 * 4.0 / day_s, rel=0.01)
