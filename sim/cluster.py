@@ -10,11 +10,13 @@ from simpy import Environment
 
 from policy import Circuit, Complete, Decision, Event, Fail, Priority, Reject
 from sim.alarms import Alarm, call_in
-from sim.errors import SimError
+from sim.errors import SimError, UnplayableError
 from sim.host import SimulatedHost
 from sim.workload import Request
 
 Done = Callable[["Ticket", bool], None]
+MOST_LOSSES = 1_000
+"""Of a host's proofs to one death after another without one that ends: then none ever will."""
 
 
 @dataclass(slots=True)
@@ -52,6 +54,7 @@ class Cluster:
         self._orders = count()
         self._fits: dict[str, list[SimulatedHost]] = {}
         self._due = False
+        self._losses = 0  # since a proof ended
 
     def check(self, circuits: Sequence[Circuit]) -> None:
         """Raises SimError for a circuit that fits no host, with what would fit."""
@@ -84,8 +87,18 @@ class Cluster:
         self.dispatch()
 
     def lose(self, host: SimulatedHost) -> None:
-        """The host's process has died: its proofs wait again, first of their kind."""
+        """The host's process has died: its proofs wait again, first of their kind.
+
+        Raises UnplayableError where that goes on and on and nothing is ever done.
+        """
         lost = [ticket for ticket in self._on_hosts.values() if ticket.host is host]
+        self._losses += bool(lost)
+        if self._losses > MOST_LOSSES * len(self.hosts):
+            raise UnplayableError(
+                f"never finishes: {self._losses:,} times in {self.env.now:,.0f} s of simulated time a host's "
+                "process ended before any proof was done, by faults.process_death or faults.device_loss; "
+                "give a longer mean time, of more than a proof takes"
+            )
         for ticket in sorted(lost, key=lambda ticket: -ticket.order):
             del self._on_hosts[ticket.job_id]
             ticket.host = None
@@ -134,6 +147,7 @@ class Cluster:
         assert isinstance(decision, Complete | Fail), f"{decision!r} is no end of a job"
         del self._on_hosts[ticket.job_id]
         ticket.host = None
+        self._losses = 0
         if isinstance(decision, Fail) and ticket.failures < self.retries:
             ticket.failures += 1
             self.retried += 1

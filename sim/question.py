@@ -149,11 +149,19 @@ def _with_workload(table: WorkloadTable, changes: Mapping[str, str]) -> Workload
 
 def _with_load(table: WorkloadTable, value: str) -> WorkloadTable:
     factor = toml_value(value)
-    if table.kind == "closed" or not isinstance(factor, int | float) or factor <= 0:
-        raise SimError(f"--set workload.load={value}: expected a factor such as 1.5, of an open workload")
+    if table.kind == "closed":
+        raise SimError(
+            "workload.load: it multiplies how often proofs arrive, and in a closed workload the next begins "
+            'when one ends; describe an open one (kind = "open" with [[arrivals]]) in --workload FILE'
+        )
+    if not isinstance(factor, int | float) or factor <= 0:
+        raise SimError(f"--set workload.load={value}: expected a factor such as 1.5")
     rated = [each for each in table.arrivals if each.poisson is not None or each.every is not None]
     if not rated:
-        raise SimError("--set workload.load: no arrivals have a rate or a period that it could multiply")
+        raise SimError(
+            "workload.load: no arrivals have a rate (poisson) or a period (every) that it could multiply; "
+            "give some in the workload"
+        )
     arrivals = tuple(
         each.model_copy(update={"poisson": each.poisson and each.poisson * factor,
                                 "every": each.every and each.every / factor})

@@ -9,6 +9,7 @@ import pytest
 from policy import Device, DeviceLost, Displaced, Limits
 from sim import ModelledHost, replay
 from sim.arrivals import Periodic, Poisson, Trace
+from sim.errors import UnplayableError
 from sim.scenario import play
 from tests.sim.cluster import closed, host, opened
 from tests.sim.model import profile
@@ -108,3 +109,25 @@ def test_faults_are_the_same_for_a_seed() -> None:
     scenario = closed(50, 4, host(), faults={"stage_failures": 0.1, "process_death": 60.0})
     assert play(scenario, seed=7) == play(scenario, seed=7)
     assert play(scenario, seed=7) != play(scenario, seed=8)
+
+
+@pytest.mark.parametrize("fault", ["process_death", "device_loss"])
+def test_a_batch_that_loses_all_again_and_again_is_given_up(fault: str) -> None:
+    with pytest.raises(UnplayableError, match=r"never finishes: 1,001 times .* give a longer mean time"):
+        play(closed(3, 3, host(), faults={fault: 0.2}), seed=0)
+
+
+def test_so_are_arrivals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.cluster.MOST_LOSSES", 50)
+    with pytest.raises(UnplayableError, match="never finishes: 51 times"):
+        play(opened(Periodic(600.0), 86_400.0, host(), faults={"process_death": 0.2}), seed=0)
+
+
+def test_deaths_while_nothing_is_proved_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many more than are put up with, all of them between two proofs."""
+    monkeypatch.setattr("sim.cluster.MOST_LOSSES", 20)
+    faults = {"process_death": 20.0, "restart": 0.0}
+    scenario = opened(Trace((0.0, 3000.0)), 3600.0, host(), faults=faults)
+    played = play(scenario, seed=0, with_log=True)
+    assert played.answers.figures["proofs"] == 2
+    assert len(played.runs) > 100

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -160,3 +161,18 @@ def test_goals_have_units() -> None:
     for text in ("often", "-1%", "200%", "1", "0.01", "nan%"):
         with pytest.raises(SimError, match="--late"):
             read_share(text)
+
+
+@pytest.mark.parametrize(
+    ("find", "workload", "hosts", "message"),
+    [
+        ("load", closed(), None, r"a closed workload .* describe an open one"),
+        ("load", opened(60.0, cron="* * * * *"), None, "no arrivals have a rate"),
+        ("memory", closed(), [], r"has no \[\[hosts\]\]"),
+    ],
+)
+def test_what_a_question_has_nothing_of_is_not_looked_for(
+    here: Pool, find: str, workload: dict[str, Any], hosts: list[dict[str, Any]] | None, message: str
+) -> None:
+    with pytest.raises(SimError, match=message):
+        plan(question(workload, hosts), axis_of(find), [], [0], here)

@@ -135,7 +135,7 @@ def test_the_cost_is_the_sum_over_the_hosts() -> None:
         ({"memory.total_budget": "much"}, "--set memory.total_budget: found 'much', expected a size"),
         ({"workload.deadline": "1h"}, "the workload is closed, and its batches have none"),
         ({"workload.other.count": "1"}, "the workload has no other"),
-        ({"workload.load": "2"}, "of an open workload"),
+        ({"workload.load": "2"}, 'describe an open one (kind = "open" with [[arrivals]])'),
         ({"faults.stage_failures": "2"}, "--set faults.stage_failures: found 2, expected a percentage"),
         (
             {"faults.stage_failures": "100%"},
@@ -146,7 +146,6 @@ def test_the_cost_is_the_sum_over_the_hosts() -> None:
             {"memory.eviction_min_idle": "5"},
             "memory.eviction_min_idle: found 5, expected a duration with its",
         ),
-        ({"workload.load": "50%"}, "expected a factor such as 1.5"),
         ({"gpus.devices": "[4]"}, "gpus.devices names GPU 4, but host box has 1"),
     ],
 )
@@ -175,3 +174,8 @@ def test_what_never_fits_is_told_before_anything_is_played() -> None:
     why = refusal(asked.scenario({"memory.total_budget": "100KiB"}))
     assert why is not None
     assert "a budget of 120 KiB would do" in why
+
+
+def test_a_load_is_a_factor() -> None:
+    with pytest.raises(SimError, match=r"workload.load=50%: expected a factor such as 1\.5"):
+        question(opened(60.0, every=6.0)).scenario({"workload.load": "50%"})
