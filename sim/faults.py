@@ -2,14 +2,31 @@
 
 from collections.abc import Iterator
 from random import Random
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from sim.quantities import DurationS, Share
 
-ShareOfStages = Annotated[Share, Field(ge=0, lt=1)]
 NEVER_S = 0.0
+AFTER = {
+    "device_repair": ("device_loss",),
+    "restart": ("process_death", "device_loss"),
+    "slow_disk_for": ("slow_disk",),
+    "slow_disk_factor": ("slow_disk",),
+}
+"""What says how a fault goes on, and the faults of which it does: without one of them it changes nothing."""
+
+
+def _not_all(share: float) -> float:
+    if not 0 <= share < 1:
+        raise ValueError(
+            f"found {100 * share:g}%, expected a percentage from 0% to less than 100%: no proof would be done"
+        )
+    return share
+
+
+ShareOfStages = Annotated[Share, AfterValidator(_not_all)]
 
 
 class Faults(BaseModel):
@@ -38,6 +55,17 @@ class Faults(BaseModel):
     slow_disk: DurationS = NEVER_S
     slow_disk_for: DurationS = 600.0
     slow_disk_factor: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 5.0
+
+    @model_validator(mode="after")
+    def _none_in_vain(self) -> Self:
+        """A fault that is given as never, as where it is varied, is enough."""
+        for name, faults in AFTER.items():
+            if name in self.model_fields_set and not self.model_fields_set.intersection(faults):
+                raise ValueError(
+                    f"{name} changes nothing without {' or '.join(faults)}; give that, too, "
+                    f'such as faults.{faults[0]} = "1d"'
+                )
+        return self
 
     @property
     def none(self) -> bool:

@@ -193,7 +193,7 @@ def _changed(model: M, changes: Mapping[str, str], where: str) -> M:
     if fresh.keys() & set(TIMINGS) and isinstance(model, ArrivalsTable):
         fresh = dict.fromkeys(TIMINGS) | fresh  # it takes the place of the timing that there is
     try:
-        return type(model).model_validate(model.model_dump() | fresh)
+        return type(model).model_validate(model.model_dump(exclude_unset=True) | fresh)
     except ValidationError as error:
         raise SimError(f"--set {where}.{', '.join(changes)}: {said_of(error)}") from error
 

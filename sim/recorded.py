@@ -13,11 +13,18 @@ SEARCHED = 200
 def read_examples(history: History, runs: Sequence[str], newest: int) -> list[RecordedRun]:
     """The runs by id or its beginning; without any, the newest real ones in which all went well.
 
-    Raises HistoryError for a run that is not there, SimError for one that is no example, or if there is none.
+    Raises HistoryError for a run that is not there, SimError for one that is no example, such as a simulated
+    one, or if there is none.
     """
     if runs:
-        ids = dict.fromkeys(find_run(history, run).id for run in runs)  # each once, or it would count twice
-        return [_example(history, id_) for id_ in ids]
+        named = {row.id: row for row in (find_run(history, run) for run in runs)}  # each once, not twice
+        for row in named.values():
+            if row.source == "sim":
+                raise SimError(
+                    f"run {row.id} was simulated, and tells only what it was simulated with; "
+                    "choose a real one of `cuzk history list --source real`"
+                )
+        return [_example(history, id_) for id_ in named]
     found: list[RecordedRun] = []
     for summary in list_runs(history, SEARCHED):
         if summary.run.source == "real" and summary.run.state == "succeeded" and len(found) < newest:

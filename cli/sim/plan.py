@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from flows.study.questions import QuestionParameters
     from sim.plan import Plan
 
+SOUGHT = {"memory": "memory", "gpus": "number of GPUs", "hosts": "number of hosts", "load": "load"}
 PLAN_OPTIONS = (
     click.option(
         "--find",
@@ -100,15 +101,15 @@ def _print(found: Plan) -> None:
 def _sentences(found: Plan) -> list[str]:
     from sim.words import worded
 
-    what = "most" if not found.axis.rising else "least"
+    what, sought = "most" if not found.axis.rising else "least", SOUGHT[found.axis.name]
     if found.shortened is not None:
         say(
             f"each run is of {found.shortened}, in which enough arrives at the most load; "
             "--set workload.duration=… simulates as much as you say"
         )
     if found.least is None:
-        return [f"no {found.axis.name} does: {found.axis.key}={found.below}: {found.why_not}"]
-    lines = [f"the {what} {found.axis.name} that does: {found.axis.key}={found.least}"]
+        return [f"no {sought} does: {found.axis.key}={found.below}: {found.why_not}"]
+    lines = [f"the {what} {sought} that does: {found.axis.key}={found.least}"]
     if found.found is not None:
         lines.append(f"with it: {found.found.headline}")
     lines += [f"met to within the error alone: {each}" for each in found.barely]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flows.study.studies import Study
     from sim.summary import Summary
 
+MOST_NAMED = 3
 PICTURES = ("memory.png", "gantt.png")
 PICTURE_OPTIONS = (
     *json_and_csv,
@@ -90,8 +91,10 @@ def _print(asked: Study, summary: Summary) -> None:
     parts = [figures_table(summary), circuits_table(summary), limits_table(summary)]
     print()
     print_parts(*[part for part in parts if part.row_count])
-    for run_id in run_ids:
+    for run_id in run_ids[:MOST_NAMED]:
         print(f"history  {asked.history.address}; this run: {program()} history show {run_id}")
+    if (more := len(run_ids) - MOST_NAMED) > 0:
+        print(f"and {more} more, one for each host and each start of its process: {program()} history list")
 
 
 def _draw(

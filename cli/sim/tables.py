@@ -162,7 +162,12 @@ def bound_by(summary: Summary) -> str:
     if not shares:
         return "nothing"
     name = max(shares, key=lambda name: shares[name])
-    return f"{name} {100 * shares[name]:.2g} %"
+    return f"{name} {two_digits(100 * shares[name])} %"
+
+
+def two_digits(value: float) -> str:
+    """Or all before the point."""
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.2g}"
 
 
 def _slowest(summary: Summary, kind: str) -> str:

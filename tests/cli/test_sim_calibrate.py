@@ -98,3 +98,17 @@ def test_a_profile_without_the_circuit_says_so(cuzk: Cuzk, home: Path) -> None:
     refused = cuzk("sim", "validate", run_ids(home)["learned"], "-m", "default", env=environment(home))
     assert refused.returncode == 2
     assert "no times of circuit merkle" in refused.stderr
+
+
+@pytest.mark.parametrize("command", ["calibrate", "validate"])
+def test_nothing_is_learned_from_a_simulation(cuzk: Cuzk, tmp_path: Path, command: str) -> None:
+    own = environment(tmp_path / "home")
+    batch = ("-t", "winning-32g", "-c", "1", "--seeds", "1", "-m", "zen4-96-core-rtx5070ti-755gib")
+    made = cuzk("sim", "run", *batch, env=own)
+    assert made.returncode == 0, made.stderr
+    run = made.stdout.split()[-1]
+    options = ("-o", tmp_path / "m.toml") if command == "calibrate" else ("-m", "default")
+    refused = cuzk("sim", command, run, *options, env=own)
+    assert refused.returncode == 2
+    assert f"run {run} was simulated" in refused.stderr
+    assert not (tmp_path / "m.toml").exists()

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sim import SimError
+from sim.faults import AFTER
+from sim.quantities import IN_A_FILE
 from sim.scenario import refusal
 from sim.settings import combinations, known_keys, read_setting, read_values
 from sim.workload import ClosedLoop, OpenLoop
+from sim.workload_file import WorkloadTable
 from tests.sim.question import CIRCUITS, HOST, KIB, closed, opened, question
 
 
@@ -82,11 +85,11 @@ def test_every_known_key_is_taken_by_the_question_that_it_suits() -> None:
         of_stream = key.rpartition(".")[2] in ("load", "duration", "deadline", "poisson", "every")
         asked = stream if key.startswith("workload.") and of_stream else batch
         read_setting(f"{key}={value}")
-        changed = asked.scenario({key: value})
-        assert changed.settings == {key: value}
+        fault = {f"faults.{each}": "1h" for each in AFTER.get(key.rpartition(".")[2], ())[:1]}
+        before, changed = asked.scenario(fault), asked.scenario(fault | {key: value})
+        assert changed.settings == fault | {key: value}
         assert (changed.hosts, changed.workload, changed.policy, changed.faults, changed.cost) != (
-            asked.scenario().hosts, asked.scenario().workload, asked.policy, asked.table.faults,
-                asked.scenario().cost,
+            before.hosts, before.workload, before.policy, before.faults, before.cost
         ), key  # fmt: skip
 
 
@@ -139,7 +142,7 @@ def test_the_cost_is_the_sum_over_the_hosts() -> None:
         ({"faults.stage_failures": "2"}, "--set faults.stage_failures: found 2, expected a percentage"),
         (
             {"faults.stage_failures": "100%"},
-            "--set faults.stage_failures: found '100%', expected less than 1",
+            "--set faults.stage_failures: found 100%, expected a percentage from 0% to less than 100%",
         ),
         ({"memory.safety_margin": "5"}, "--set memory.safety_margin: found 5, expected a size with its unit"),
         (
@@ -179,3 +182,25 @@ def test_what_never_fits_is_told_before_anything_is_played() -> None:
 def test_a_load_is_a_factor() -> None:
     with pytest.raises(SimError, match=r"workload.load=50%: expected a factor such as 1\.5"):
         question(opened(60.0, every=6.0)).scenario({"workload.load": "50%"})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "lacks"),
+    [
+        ("device_repair", "1h", "device_loss"),
+        ("restart", "5m", "process_death or device_loss"),
+        ("slow_disk_for", "5m", "slow_disk"),
+        ("slow_disk_factor", "3.0", "slow_disk"),
+    ],
+)
+def test_how_a_fault_goes_on_is_refused_without_the_fault(key: str, value: str, lacks: str) -> None:
+    settings = {f"faults.{key}": value}
+    with pytest.raises(SimError, match=f"--set faults.{key}: {key} changes nothing without {lacks}; give"):
+        question(closed()).scenario(settings)
+    fault = f"faults.{lacks.partition(' ')[0]}"
+    for mean in ("1d", "0s"):  # never is a value, too, where it is varied
+        question(closed()).scenario(settings | {fault: mean})
+    in_file = closed() | {"faults": {lacks.partition(" ")[0]: 86_400.0}}
+    assert question(in_file).scenario(settings).faults.model_fields_set >= {key}
+    with pytest.raises(ValueError, match="changes nothing without"):
+        WorkloadTable.model_validate(closed() | {"faults": {key: value}}, context=IN_A_FILE)
