@@ -75,11 +75,11 @@ class Question:
             dict(settings),
         )
 
-    @property
-    def assumed(self) -> list[str]:
-        """What the profile does not say, in words."""
-        circuits = self.workload().circuits.values()
-        return assumed(self.profile, self.profile.hosts, [each.shape for each in circuits])
+    def assumed(self, settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:
+        """What neither the profile nor the settings say, in words."""
+        shapes = [each.shape for each in self.workload(settings).circuits.values()]
+        config = _with_config(self.config, sections(settings).get("config", {}))
+        return assumed(self.profile, self.hosts(settings), shapes, config)
 
     def workload(self, settings: Mapping[str, str] = NO_SETTINGS) -> Workload:
         """What is to be proved under the settings. Raises SimError."""

@@ -71,7 +71,7 @@ class Study:
         self.given = dict(map(read_setting, parameters.settings))
         self.question: Question = ask(parameters, history, say, config)
         self._recorded = recorded
-        if lines := self.question.assumed:
+        if lines := self.question.assumed(self.given):
             say(f"assumed, where profile {self.question.profile.name} does not say: {'; '.join(lines)}")
 
     def run(self) -> Summary:

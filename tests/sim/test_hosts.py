@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from config import Config
-from policy import Circuit, Device, Job
+from policy import Circuit, Device, Entry, Job
 from sim import SimError, bundled_circuits, bundled_profiles, load_profile, modelled_hosts
 from sim.assumed import assumed
 from sim.contention import Cores
@@ -17,6 +17,8 @@ from sim.errors import UnplayableError
 from sim.hardware import Host, MeasuredOn, Prices
 from sim.hosts import on_host
 from tests.sim.model import CIRCUIT, profile
+from tests.sim.question import HOST as BOX
+from tests.sim.question import closed, question
 
 GIB = 2**30
 HOST = {"cores": 8, "memory": "64GiB", "disk_bandwidth": "1GB/s", "memory_bandwidth": "100GB/s"}
@@ -47,7 +49,7 @@ def test_every_bundled_profile_says_what_answers_need(name: str) -> None:
     """Of the H200 alone memory was not measured, and every answer tells so."""
     found = load_profile(name)
     shapes = [each.shape for each in bundled_circuits().values()]
-    lines = assumed(found, found.hosts, shapes)
+    lines = assumed(found, found.hosts, shapes, Config())
     assert [line for line in lines if "[memory]" not in line] == []
     assert len(lines) == (name == "xeon-16-core-h200-126gib")
     assert found.device is not None
@@ -56,10 +58,46 @@ def test_every_bundled_profile_says_what_answers_need(name: str) -> None:
 def test_what_a_profile_does_not_say_is_told() -> None:
     machine = profile(hosts=[HOST | {"gpus": 1}])
     on_gpu = Circuit("c", (), 1, 1, device_bytes=10)
-    text = " ".join(assumed(machine, machine.hosts, [on_gpu]))
+    text = " ".join(assumed(machine, machine.hosts, [on_gpu], Config()))
     for key in ("memory", "synthesis_slowdown", "spread", "cores", "host_after_share", "gpu_memory"):
         assert key in text
-    assert "[cores]" not in " ".join(assumed(profile(), (), [on_gpu]))  # this machine's are as they are
+    assert "[cores]" not in " ".join(
+        assumed(profile(), (), [on_gpu], Config())
+    )  # this machine's are as they are
+
+
+PARTS = {
+    "synthesis_slots": (3, "8 partitions synthesize at once on host host, one a core"),
+    "disks": (1, "host host has 1 disk"),
+    "disk_bandwidth": ("1GB/s", "as fast as those measured"),
+    "memory_bandwidth": ("1GB/s", "as fast as that measured"),
+    "workers": (2, "proves 2 partitions at once"),
+    "pcie_bandwidth": ("1GB/s", "takes no time"),
+    "gpu_memory": ("9GiB", "never lack memory"),
+}
+
+
+@pytest.mark.parametrize("key", PARTS)
+def test_so_is_each_part_that_a_host_lacks(key: str) -> None:
+    parts = {"cores": 8, "memory": "9GiB", "gpus": 1} | {name: value for name, (value, _) in PARTS.items()}
+    on_gpu = Circuit("c", (), 1, 1, device_bytes=10, device_entry=Entry("srs", 10))
+
+    def lines(host: dict[str, Any]) -> list[str]:
+        machine = profile(hosts=[host], synthesis_slowdown=0.1)
+        return [line for line in assumed(machine, machine.hosts, [on_gpu], Config()) if "host host" in line]
+
+    assert lines(parts) == []
+    (line,) = lines({name: value for name, value in parts.items() if name != key})
+    assert PARTS[key][1] in line
+    assert line.endswith(f"(no {key})")
+
+
+def test_what_the_settings_say_is_not_assumed() -> None:
+    lacking = {name: value for name, value in BOX.items() if name != "synthesis_slots"}
+    asked = question(closed(), [lacking])
+    assert "no synthesis_slots" in " ".join(asked.assumed())
+    for key in ("machine.synthesis_slots", "pipeline.synthesis_concurrency"):
+        assert "no synthesis_slots" not in " ".join(asked.assumed({key: "3"}))
 
 
 def test_a_profile_with_hosts_survives_its_dump() -> None:
