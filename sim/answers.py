@@ -129,6 +129,7 @@ def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
         "peak_reserved_bytes": float(max(life.peak_reserved_bytes for life in lives)),
         "peak_resident_bytes": max(life.peak_resident_bytes for life in lives),
         "budget_bytes": float(budget_bytes),
+        **_too_much(hosts),
         "speed_of_light_s": max(sum(life.least_s for life in host.ended) for host in hosts),
         "device_use_share": sum(life.devices_busy_s for life in lives) / (device_s or 1.0),
         "loads": float(sum(meter.loads for meter in meters)),
@@ -138,6 +139,17 @@ def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
     }
     figures |= {f"binding_share[{name}]": binding_s.get(name, 0.0) / up_s for name in RESOURCES}
     return figures | {f"waited_s[{cause.value}]": waits_s.get(cause.value, 0.0) for cause in WaitCause}
+
+
+def _too_much(hosts: Sequence[SimulatedHost]) -> Figures:
+    """By how much the most is reserved beyond a host's budget, and resident beyond its memory."""
+    reserved = resident = 0.0
+    for host in hosts:
+        budget_bytes, memory_bytes = host.modelled.limits.budget_bytes, host.modelled.memory_bytes
+        for life in host.ended:
+            reserved = max(reserved, float(life.peak_reserved_bytes - budget_bytes))
+            resident = max(resident, life.peak_resident_bytes - (memory_bytes or float("inf")))
+    return {"reserved_too_much_bytes": reserved, "resident_too_much_bytes": resident}
 
 
 def _devices(host: SimulatedHost) -> int:
@@ -171,9 +183,4 @@ def over_budget(hosts: Sequence[SimulatedHost]) -> bool:
     More is reserved than the budget, as a fixed number of partitions at once may, or more resident than the
     memory, where what proofs take beside their reservations is more than the margin.
     """
-    return any(
-        life.peak_reserved_bytes > host.modelled.limits.budget_bytes
-        or life.peak_resident_bytes > (host.modelled.memory_bytes or float("inf"))
-        for host in hosts
-        for life in host.ended
-    )
+    return any(_too_much(hosts).values())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cli.table import PlainTable, table
 from groth16.output import replacing
 from sim.titles import in_brackets, machine_figures
-from sim.words import ABSENT, figure, number, signed, worded
+from sim.words import ABSENT, figure, number, quantity, signed, worded
 
 if TYPE_CHECKING:
     from sim.compare import Difference
@@ -38,15 +38,25 @@ SHOWN = (
 )
 """How figures begin that a comparison shows, in this order; JSON and CSV have all."""
 RATE = "proofs_an_hour"
-TOO_MUCH = (
-    "more memory is reserved than the budget, or resident than the machine has; "
-    "a larger memory.safety_margin leaves room for what is not reserved"
-)
+TOO_MUCH = {
+    "reserved_too_much_bytes": "up to {} more memory is reserved than the budget; "
+    "run fewer at once, or give more",
+    "resident_too_much_bytes": "up to {} more memory is resident than the machine has; "
+    "a larger memory.safety_margin leaves room for what is not reserved",
+}
 
 
 def explained(summary: Summary) -> list[str]:
     """What a verdict means that is not good, and what to do, a line each."""
-    return [TOO_MUCH] if summary.over_budget else []
+    most = {name: max(each.figures.get(name, 0.0) for each in summary.by_seed) for name in TOO_MUCH}
+    return [TOO_MUCH[name].format(quantity(name, value)) for name, value in most.items() if value]
+
+
+def peak_memory(summary: Summary) -> str:
+    """What is reserved at most; where that is within the budget, and still too much, what is resident."""
+    if summary.mean("resident_too_much_bytes") and not summary.mean("reserved_too_much_bytes"):
+        return f"{figure(summary, 'peak_resident_bytes')} resident"
+    return figure(summary, "peak_reserved_bytes")
 
 
 def figures_table(summary: Summary) -> PlainTable:
@@ -120,7 +130,7 @@ def points_table(summaries: Sequence[Summary], marks: Sequence[str] = ()) -> Pla
             "deadlines missed": _most_missed(summary),
         }
         cost = ABSENT if summary.cost is None else number(summary.cost)
-        machine = [figure(summary, name) for name in ("peak_reserved_bytes", "device_use_share")]
+        machine = [peak_memory(summary), figure(summary, "device_use_share")]
         told_cells = [cells[head] for head in told]
         made.add_row(mark, *given, summary.told, *told_cells, *machine, bound_by(summary), cost)
     return made

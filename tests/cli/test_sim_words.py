@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cli.sim.tables import bound_by, two_digits
+from cli.sim.tables import bound_by, explained, peak_memory, two_digits
+from sim.answers import Answers
 from sim.intervals import Interval
 from sim.summary import Summary
 
@@ -20,3 +21,31 @@ def test_what_binds_all_the_time_is_told_so() -> None:
     figures = {"binding_share[memory]": Interval(0.998, None, None, 1)}
     summary = Summary({}, "closed", 1, "completes", {"completes": 1}, False, None, figures, ())
     assert bound_by(summary) == "memory 100 %"
+
+
+def test_which_memory_is_too_much_is_told_and_shown() -> None:
+    gib = 2.0**30
+    names = (
+        "peak_reserved_bytes",
+        "peak_resident_bytes",
+        "reserved_too_much_bytes",
+        "resident_too_much_bytes",
+    )
+
+    def summary(*values: float) -> Summary:
+        figures = {name: value * gib for name, value in zip(names, values, strict=True)}
+        means = {name: Interval(value, None, None, 1) for name, value in figures.items()}
+        answers = Answers("closed", 0, None, any(values[2:]), figures)
+        verdict = answers.verdict if any(values[2:]) else "completes"
+        return Summary({}, "closed", 1, verdict, {verdict: 1}, any(values[2:]), None, means, (answers,))
+
+    resident = summary(100, 270, 0, 14)
+    assert peak_memory(resident) == "270GiB resident"
+    (line,) = explained(resident)
+    assert line.startswith(
+        "up to 14GiB more memory is resident than the machine has; a larger memory.safety_"
+    )
+    both = summary(200, 270, 10, 14)
+    assert peak_memory(both) == "200GiB"
+    assert explained(both)[0].startswith("up to 10GiB more memory is reserved than the budget")
+    assert explained(summary(100, 110, 0, 0)) == []
