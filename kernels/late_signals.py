@@ -22,9 +22,9 @@ def handled_afterwards() -> Iterator[None]:
         return
     came: list[tuple[int, FrameType | None]] = []
     before: dict[int, Handler] = {}
-    for number in STOPPING:
-        if callable(handler := signal.getsignal(number)):
-            before[number] = handler
+    for stopping in STOPPING:
+        if callable(handler := signal.getsignal(stopping)):
+            before[int(stopping)] = handler
     try:
         for number in before:
             signal.signal(number, lambda number, frame: came.append((number, frame)))
