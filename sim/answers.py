@@ -9,7 +9,7 @@ from sim.cluster import Ticket
 from sim.hardware import device_kind
 from sim.host import SimulatedHost
 from sim.intervals import percentile
-from sim.meter import CORES, NOTHING
+from sim.meter import CORES, NOTHING, Meter
 from sim.verdict import OUT_OF_MEMORY, Load, Verdict
 from sim.workload import Loop, Request
 
@@ -27,7 +27,7 @@ class Answers:
     """Of one seed. `load` is None for a closed loop, which cannot be overloaded.
 
     Figures of a circuit or resource have its name in brackets, such as latency_p99_s[porep-32g].
-    `run_ids`: where the history has it, which is another place each time.
+    `run_ids`: where the history has it, which is another place each time; the first is of `first_host`.
     """
 
     loop: Loop
@@ -36,6 +36,7 @@ class Answers:
     over_budget: bool
     figures: Figures
     run_ids: tuple[str, ...] = field(default=(), compare=False)
+    first_host: str = field(default="", compare=False)
 
     @property
     def verdict(self) -> Verdict:
@@ -128,6 +129,7 @@ def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
     figures = {
         "peak_reserved_bytes": float(max(life.peak_reserved_bytes for life in lives)),
         "peak_resident_bytes": max(life.peak_resident_bytes for life in lives),
+        "hosts": float(len(hosts)),
         "budget_bytes": float(budget_bytes),
         **_too_much(hosts),
         "speed_of_light_s": max(sum(life.least_s for life in host.ended) for host in hosts),
@@ -137,8 +139,19 @@ def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
         "evictions": float(sum(meter.evictions for meter in meters)),
         "unbegun_share": sum(meter.unbegun_s for meter in meters) / up_s,
     }
+    figures |= _slot_waits(meters)
     figures |= {f"binding_share[{name}]": binding_s.get(name, 0.0) / up_s for name in RESOURCES}
     return figures | {f"waited_s[{cause.value}]": waits_s.get(cause.value, 0.0) for cause in WaitCause}
+
+
+def _slot_waits(meters: Sequence[Meter]) -> Figures:
+    """Of all that partitions of a circuit waited, the share for a synthesis slot."""
+    waits_s: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for meter in meters:
+        for circuit, causes in meter.circuit_waits_s.items():
+            waits_s[circuit][0] += causes.get(WaitCause.SYNTHESIS_SLOT.value, 0.0)
+            waits_s[circuit][1] += sum(causes.values())
+    return {f"slot_wait_share[{name}]": slots / all_s for name, (slots, all_s) in waits_s.items() if all_s}
 
 
 def _too_much(hosts: Sequence[SimulatedHost]) -> Figures:

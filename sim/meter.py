@@ -57,6 +57,8 @@ class Meter:
         self._binding, self._since_s = NOTHING, 0.0
         self.binding_s: dict[str, float] = defaultdict(float)
         self.waits_s: dict[str, float] = defaultdict(float)
+        self._circuits: dict[str, str] = {}  # by job
+        self.circuit_waits_s: dict[str, dict[str, float]] = {}  # of waits_s, by circuit
         self.evictions = self.loads = self.reloads = 0
         self.in_memory: set[str] = set()
         self.unbegun: set[str] = set()  # jobs of which no partition is admitted
@@ -112,6 +114,7 @@ class Meter:
         self._jobs[job.id] = (job.priority, job.partitions)
         self._waiting.setdefault(job.priority, {})[job.id] = job.partitions
         self.unbegun.add(job.id)
+        self._circuits[job.id] = job.circuit.name
 
     def _decided(self, decision: Decision) -> None:
         kind = type(decision)
@@ -142,8 +145,11 @@ class Meter:
     def _proves(self, partition: PartitionId) -> None:
         self._synthesized.discard(partition)
         counted = self._counted.pop(partition, {})
+        of_circuit = self.circuit_waits_s.setdefault(self._circuits[partition.job_id], defaultdict(float))
         for cause, seconds in self._policy.waits(partition).items():
-            self.waits_s[cause.value] += seconds - counted.get(cause, 0.0)
+            more_s = seconds - counted.get(cause, 0.0)
+            self.waits_s[cause.value] += more_s
+            of_circuit[cause.value] += more_s
 
     def _comes_again(self, partition: PartitionId) -> None:
         """What was displaced waits for admission once more, if only until this event's decisions."""
@@ -169,6 +175,7 @@ class Meter:
         if job_id not in self._jobs:  # it was rejected
             return
         priority, count = self._jobs.pop(job_id)
+        del self._circuits[job_id]
         self.unbegun.discard(job_id)
         if self._waiting[priority].pop(job_id, None) is not None or self._ready or self._synthesized:
             partitions = {PartitionId(job_id, index) for index in range(count)}

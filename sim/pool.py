@@ -81,7 +81,8 @@ def play_case(case: Case, progress: Progress | None = None) -> Answers:
     if target is None:
         return played.answers
     runs = [run for run in played.runs if run.log]
-    return replace(played.answers, run_ids=tuple(_record(runs, target, case, progress)))
+    run_ids = tuple(_record(runs, target, case, progress))
+    return replace(played.answers, run_ids=run_ids, first_host=runs[0].name if runs else "")
 
 
 def _record(runs: Sequence[HostRun], target: Target, case: Case, progress: Progress | None) -> Iterator[str]:
@@ -90,7 +91,7 @@ def _record(runs: Sequence[HostRun], target: Target, case: Case, progress: Progr
         history.writer() as writer,
     ):
         for run in runs:
-            of_host = f", {run.name}" if len(runs) > 1 else ""
+            of_host = f", {run.name}" if len(runs) > 1 or len(case.scenario.hosts) > 1 else ""
             changed = "".join(f", {key}={value}" for key, value in (case.scenario.settings or {}).items())
             name = f"{target.name}{changed}{of_host}"
             yield record(run, writer, name=name, code_version=target.code_version, progress=progress)

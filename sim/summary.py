@@ -56,9 +56,11 @@ class Summary:
     @property
     def pictured(self) -> str:
         """What of all the runs pictures show."""
-        count = len(self.by_seed[0].run_ids)
+        first = self.by_seed[0]
+        count, several = len(first.run_ids), self.mean("hosts") > 1
         what = f"the first of {count} runs" if count > 1 else "the run"
-        each = ": there is one for each host and each start of its process" if count > 1 else ""
+        what += f", of host {first.first_host} alone," if several else ""
+        each = ": there is one for each host and each start of its process" if count > 1 or several else ""
         return f"pictures show {what} by the first seed{each}"
 
     def mean(self, name: str, otherwise: float = 0.0) -> float:

@@ -25,6 +25,12 @@ MACHINE_ROWS = (
     ("proofs failed", "proofs_failed"),
     ("proofs not done", "proofs_unfinished"),
 )
+OF_SEVERAL = {
+    "peak_reserved_bytes": "most memory reserved on a host",
+    "budget_bytes": "of a budget, the largest, of",
+    "peak_resident_bytes": "most memory resident on a host",
+}
+"""Titles of what is no sum over the hosts, where there are several."""
 ALWAYS = ("proofs", "proofs_an_hour", "makespan_s", "peak_reserved_bytes", "budget_bytes", "device_use_share")
 OF = {
     "latency_p50_s": "latency p50 of",
@@ -44,7 +50,7 @@ def machine_figures(summary: Summary) -> Iterator[tuple[str, str]]:
     """Title and name of what the machine did; what is nought is left out unless one would ask for it."""
     for title, name in MACHINE_ROWS:
         if name in summary.figures and (name in ALWAYS or summary.mean(name)):
-            yield title, name
+            yield OF_SEVERAL.get(name, title) if summary.mean("hosts") > 1 else title, name
 
 
 def titled_figures(summary: Summary) -> Iterator[tuple[str, str]]:

@@ -86,11 +86,13 @@ def _values(summaries: list[Summary]) -> dict[str, object]:
 
 
 def _print(summaries: list[Summary], in_detail: bool) -> None:
-    from cli.sim.tables import SHOWN, differences_table, points_table, varying
+    from cli.sim.tables import SHOWN, differences_table, points_table, short_of_slots, varying
     from cli.table import print_parts
     from sim.compare import differences
 
     print_parts(points_table(summaries))
+    for line in dict.fromkeys(line for each in summaries for line in short_of_slots(each)):
+        say(line)
     for other in summaries[1:] if in_detail else ():
         found = [each for each in differences(summaries[0], other) if each.name.startswith(SHOWN)]
         changed = varying([summaries[0], other])

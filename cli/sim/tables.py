@@ -49,7 +49,18 @@ TOO_MUCH = {
 def explained(summary: Summary) -> list[str]:
     """What a verdict means that is not good, and what to do, a line each."""
     most = {name: max(each.figures.get(name, 0.0) for each in summary.by_seed) for name in TOO_MUCH}
-    return [TOO_MUCH[name].format(quantity(name, value)) for name, value in most.items() if value]
+    lines = [TOO_MUCH[name].format(quantity(name, value)) for name, value in most.items() if value]
+    return lines + short_of_slots(summary)
+
+
+def short_of_slots(summary: Summary) -> list[str]:
+    """A line for each circuit that misses deadlines and waits for a synthesis slot more than for all else."""
+    return [
+        f"{circuit} misses deadlines, and {figure(summary, f'slot_wait_share[{circuit}]')} of its waits are "
+        "for a synthesis slot, all being taken; more machine.synthesis_slots may let it begin in time"
+        for circuit in circuits_of(summary)
+        if summary.mean(f"deadlines_missed[{circuit}]") and summary.mean(f"slot_wait_share[{circuit}]") > 0.5
+    ]
 
 
 def peak_memory(summary: Summary) -> str:

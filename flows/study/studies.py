@@ -71,6 +71,11 @@ class Study:
         self.given = dict(map(read_setting, parameters.settings))
         self.question: Question = ask(parameters, history, say, config)
         self._recorded = recorded
+        hosts = [host.name for host in self.question.profile.hosts]
+        for key in self.given:
+            if len(hosts) > 1 and key.startswith("machine.") and key.count(".") == 1:
+                last = key.partition(".")[2]
+                say(f"{key} changes each of hosts {', '.join(hosts)}; machine.{hosts[0]}.{last} changes one")
         if lines := self.question.assumed(self.given):
             say(f"assumed, where profile {self.question.profile.name} does not say: {'; '.join(lines)}")
 

@@ -261,3 +261,24 @@ def test_bad_input_is_refused_in_one_line(
     cuzk: Cuzk, environment: dict[str, str], arguments: list[str], message: str
 ) -> None:
     assert message in refused(cuzk("sim", *arguments, env=environment))
+
+
+def test_a_part_of_several_hosts_is_changed_on_each_and_says_so(
+    cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Besides, the run of a host says whose it is, though the other had nothing to do."""
+    text = (Path(EXAMPLE).parents[1] / "profiles" / f"{ZEN4}.toml").read_text()
+    host = text[text.index("[[hosts]]") : text.index("[prices]")]
+    machine = tmp_path / "two.toml"
+    machine.write_text(text.replace(host, host + host.replace('"zen4"', '"spare"')))
+    asked = ("-t", "winning-32g", "-c", "1", "-j", "1", "--seeds", "1", "-m", machine)
+    ran = cuzk(
+        "sim", "run", *asked, "--set", "machine.cores=64", "--html", tmp_path / "p.html", env=environment
+    )
+    shown = succeed(ran)
+    assert "machine.cores changes each of hosts zen4, spare; machine.zen4.cores changes one" in ran.stderr
+    assert "of a budget, the largest, of" in shown
+    assert "the run, of host zen4 alone, by the first seed" in (tmp_path / "p.html").read_text()
+    one = cuzk("sim", "run", *asked, "--set", "machine.spare.cores=64", env=environment)
+    succeed(one)
+    assert "changes each of hosts" not in one.stderr

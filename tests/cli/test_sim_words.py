@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cli.sim.tables import bound_by, explained, peak_memory, two_digits
+from cli.sim.tables import bound_by, explained, peak_memory, short_of_slots, two_digits
 from sim.answers import Answers
 from sim.intervals import Interval
 from sim.summary import Summary
+from sim.titles import machine_figures
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,28 @@ def test_which_memory_is_too_much_is_told_and_shown() -> None:
     assert peak_memory(both) == "200GiB"
     assert explained(both)[0].startswith("up to 10GiB more memory is reserved than the budget")
     assert explained(summary(100, 110, 0, 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("missed", "share", "told"), [(2.0, 0.9, True), (0.0, 0.9, False), (2.0, 0.3, False)]
+)
+def test_a_circuit_that_is_late_for_want_of_a_slot_is_named(missed: float, share: float, told: bool) -> None:
+    values = {"deadlines_missed[quick]": missed, "slot_wait_share[quick]": share}
+    figures = {name: Interval(value, None, None, 1) for name, value in values.items()}
+    lines = short_of_slots(Summary({}, "open", 1, "stable", {"stable": 1}, False, None, figures, ()))
+    assert bool(lines) is told
+    assert all(line.startswith("quick misses deadlines, and 90 % of its waits") for line in lines)
+    assert all("more machine.synthesis_slots" in line for line in lines)
+
+
+def test_of_several_hosts_the_one_that_is_shown_is_named() -> None:
+    def summary(hosts: int) -> Summary:
+        runs = tuple(f"run {number}" for number in range(hosts))
+        answers = Answers("closed", 0, None, False, {}, runs, "left")
+        figures = {"hosts": Interval(hosts, None, None, 1), "budget_bytes": Interval(2.0**30, None, None, 1)}
+        return Summary({}, "closed", 1, "completes", {"completes": 1}, False, None, figures, (answers,))
+
+    assert "the first of 2 runs, of host left alone, by the first seed" in summary(2).pictured
+    assert summary(1).pictured == "pictures show the run by the first seed"
+    assert [*machine_figures(summary(2))] == [("of a budget, the largest, of", "budget_bytes")]
+    assert [*machine_figures(summary(1))] == [("of a budget of", "budget_bytes")]

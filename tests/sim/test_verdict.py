@@ -139,3 +139,11 @@ def test_shares_are_of_all_the_time_in_which_proofs_may_arrive() -> None:
     shares = [share for name, share in figures.items() if name.startswith("binding_share")]
     assert sum(shares) == pytest.approx(1)
     assert figures["device_use_share"] == pytest.approx(3 * 4.0 / day_s, rel=0.01)
+
+
+@pytest.mark.parametrize(("slots", "share"), [(1, 1.0), (8, 0.0)])
+def test_the_share_of_waits_for_a_slot_is_told_by_circuit(slots: int, share: float) -> None:
+    """Three at once: with one slot they wait for each other's synthesis, once the circuit is loaded."""
+    machine = host(slots=slots, load={"bytes_per_s": 1e12})
+    figures = play(opened(Trace((0.0, 0.0, 0.0)), 60.0, machine), seed=0).answers.figures
+    assert figures.get("slot_wait_share[circuit]", 0.0) == pytest.approx(share, abs=0.01)
