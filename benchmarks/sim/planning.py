@@ -21,6 +21,7 @@ PICTURES = PAGE.parent / "planning"
 BASE = ROOT / "sim" / "profiles" / "zen4-96-core-rtx5070ti-755gib.toml"
 INDENT = "    "
 LEFT_OUT = "…"
+DRAWN_IN = {"memory.png": "pictures", "gantt.png": "batch"}  # folders on the page; both commands draw both
 TITLE_ROWS = 30  # of pixels; the title has the run's id, another each time
 OF_THE_RUN = re.compile(r"^(history  |.*, sim run )")
 
@@ -172,7 +173,7 @@ def pictures_that_differ(folder: Path) -> dict[Path, bytes]:
     """Those of the page that the commands drew otherwise, with what they drew."""
     found = {}
     for path in sorted(PICTURES.glob("*.png")):
-        drawn = next(folder.rglob(path.name), None)
+        drawn = next(folder.rglob(f"{DRAWN_IN.get(path.name, '.')}/{path.name}"), None)
         if drawn is not None and not same_picture(path.read_bytes(), drawn.read_bytes()):
             found[path] = drawn.read_bytes()
     return found
