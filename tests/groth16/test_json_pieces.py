@@ -1,6 +1,8 @@
 """JSON parsed in pieces is JSON parsed at once, in the same words where it is none."""
 
 import json
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import hypothesis.strategies as st
@@ -34,6 +36,15 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_pieces, "PIECE", 12)
 
 
+@pytest.fixture
+def _usual_recursion_limit() -> Iterator[None]:
+    """Other tests' libraries raise it, for good; with that C's stack would be the limit of nested arrays."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(before)
+
+
 @given(VALUES, st.sampled_from([None, 1]), st.booleans())
 def test_every_value_is_the_same(value: Any, indent: int | None, ascii_only: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
@@ -54,6 +65,7 @@ def test_what_is_no_json_is_refused_in_the_same_words(value: Any, data: st.DataO
 @pytest.mark.parametrize(
     "text", ["[1,]", "[1,2,3,4,5,6,7,8,9, ]", "[,1]", "[" * 100_000, "", "[1] 2", '{"a":[1,}']
 )
+@pytest.mark.usefixtures("_usual_recursion_limit")
 def test_known_mistakes(text: str) -> None:
     found = either(text.encode(), loads_in_pieces)
     assert found == either(text.encode(), json.loads)
