@@ -34,6 +34,7 @@ class Jobs:
     word_s: float = 0.0
     accepted: int = 0
     watched: int = 0
+    asking: int = 0  # submits that the daemon has not answered
     waiting: str = ""  # what the daemon said last that a job waits for
 
     async def prove(self, asked: Asked, number: int) -> Outcome:
@@ -42,6 +43,7 @@ class Jobs:
         Raises DaemonError where the daemon takes not even the first; later it is that proof's failure.
         """
         outcome = Outcome(number, asked.circuit, self.now_s())
+        self.asking += 1
         try:
             job_id = await self._submitted(asked, outcome)
         except DaemonError as error:
@@ -49,6 +51,8 @@ class Jobs:
                 raise
             outcome.state, outcome.error, outcome.ended_s = "failed", str(error), self.now_s()
             return outcome
+        finally:
+            self.asking -= 1
         self.accepted += 1
         outcome.job_id, outcome.accepted_s = job_id, self.now_s()
         self.open[job_id] = outcome

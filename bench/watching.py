@@ -69,6 +69,8 @@ class Watching:
         try:
             async with asyncio.timeout(ANSWER_WITHIN_S):
                 answers = await asyncio.gather(*map(self.client.why, ids[:MOST_WHY]))
+                if not ids:
+                    await self.client.status()  # whether it answers at all
         except TimeoutError:
             return [f"the daemon does not answer within {ANSWER_WITHIN_S:g} s", self._process()]
         except DaemonError as error:
@@ -152,7 +154,7 @@ class Watching:
         while True:
             await asyncio.sleep(min(1.0, self.silence_s / 4))
             now_s, since_s = self.jobs.now_s(), max(self.jobs.word_s, asked_s)
-            if now_s - since_s < self.silence_s or not self.jobs.open:
+            if now_s - since_s < self.silence_s or not (self.jobs.open or self.jobs.asking):
                 continue
             quiet_s = now_s - self.jobs.word_s
             self.run.say(f"no word for {quiet_s:.0f} s; asking the daemon why")

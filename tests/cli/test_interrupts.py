@@ -92,7 +92,9 @@ def test_a_fault_is_no_interrupt(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_a_library_works_ends_with_130(number: signal.Signals) -> None:
     code = (
-        "import os, sys, click; from pydantic import BaseModel, model_serializer; import cli.main as m\n"
+        "import os, signal, sys, click; from pydantic import BaseModel, model_serializer\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup has programs ignore it
+        "import cli.main as m\n"
         "class Slow(BaseModel):\n"
         "    @model_serializer\n"
         f"    def wait(self): os.kill(os.getpid(), {int(number)})\n"

@@ -123,7 +123,7 @@ def test_the_processors_prove_where_no_gpu_is_wanted() -> None:
     [
         ("all", NONE, 'gpus.devices is "all", but the driver shows no GPU; use "auto" or "none"'),
         ([0], NONE, "gpus.devices names GPU 0, but the driver shows no GPU"),
-        ([0, 2], BOTH, "gpus.devices names GPU 2, but there are 0, 1"),
+        ([0, 2], BOTH, "gpus.devices names GPU 2, but those here are 0, 1"),
     ],
 )
 def test_gpus_that_are_not_there_are_refused(wanted: Any, gpus: Gpus, why: str) -> None:
@@ -134,7 +134,7 @@ def test_gpus_that_are_not_there_are_refused(wanted: Any, gpus: Gpus, why: str) 
 
 def test_a_single_proof_takes_one_gpu() -> None:
     assert proving_device(1, BOTH) == Device("gpu1", 1, 133 * GIB)
-    with pytest.raises(EngineError, match=r"^--device names GPU 7, but there are 0, 1$"):
+    with pytest.raises(EngineError, match=r"^--device names GPU 7, but those here are 0, 1$"):
         proving_device(7, BOTH)
 
 

@@ -82,7 +82,7 @@ def test_a_gpu_that_is_not_there_is_refused_before_the_work(
 ) -> None:
     assert multiplier.r1cs is not None
     only = Gpus((GpuInfo(1, "NVIDIA H200", 1 << 37),))
-    for gpus, why in ((only, "there are 1"), (Gpus((), "no driver"), "no driver")):
+    for gpus, why in ((only, "those here are 1"), (Gpus((), "no driver"), "no driver")):
         monkeypatch.setattr("engine.gpus.usable_gpus", lambda gpus=gpus: gpus)
         with pytest.raises(EngineError, match=f"--device names GPU 0, but {why}"):
             setup_file(multiplier.r1cs, tmp_path / "key.zkey", threads=1, gpu=0, accepted=pytest.fail)
