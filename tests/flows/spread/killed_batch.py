@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from tests.flows.served import Host
-from tests.flows.spread.two_hosts import Both, on_their_way, rows
+from tests.flows.spread.two_hosts import Both, holds_still, on_their_way, rows
 from tests.flows.support import ask, eventually, start_batch
 
 COUNT, PARTITIONS = 100, 3
@@ -40,8 +40,8 @@ def killed_and_resumed(both: Both, output: Path) -> Resumed:
     killed.communicate()
     assert eventually(lambda: on_their_way(first, run) != [])
     assert first.state(run) == "RUNNING", "nobody knows"
+    ((run_id,),) = rows(first, f"SELECT id FROM run WHERE flow_run_id = '{run}'")
     with _suspended(both):
-        ((run_id,),) = rows(first, f"SELECT id FROM run WHERE flow_run_id = '{run}'")
         taking_up = _started(first, resume=run_id)
         assert eventually(lambda: first.state(run) == "CRASHED" or taking_up.poll() is not None)
         assert taking_up.poll() is None, taking_up.communicate()
@@ -67,8 +67,7 @@ def _under_way(on: Host) -> str:
 def _suspended(both: Both) -> Iterator[None]:
     """Inside the block the processes of the hosts' runs stand still."""
     processes = [each for _, worker in both for each in psutil.Process(worker.pid).children()]
-    for each in processes:
-        each.suspend()
+    holds_still(processes, [on.home for on, _ in both])
     try:
         yield
     finally:

@@ -32,6 +32,7 @@ from tests.flows.spread.two_hosts import (
     ZKEY,
     Both,
     artifact,
+    holds_still,
     on_their_way,
     proved,
     rows,
@@ -116,8 +117,7 @@ def batch(both: Both, resumed: Resumed, tmp_path_factory: pytest.TempPathFactory
 
     def has_sent_some() -> bool:
         """It runs for moments only, or it might have sent all before the first arrives."""
-        for process in killed.children():
-            process.suspend()
+        holds_still(killed.children(), [second.home])
         time.sleep(1.5)  # as long as it takes to be looked at
         if all((output / f"sample-{number}" / "proof_1.json").exists() for number in FIRST):
             return True

@@ -1,11 +1,16 @@
 """Two hosts: each a worker with a queue, a state folder, a budget and a history of its own."""
 
+import fcntl
 import json
+import sqlite3
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from db import ask as ask_sql
 from db import open_history
@@ -38,6 +43,34 @@ def two_hosts(homes: list[Path]) -> Iterator[Both]:
         second = Host(homes[1], first.api_url, first.hook_url, joins=True)
         with serving(first, "--queue", "host-1") as one, serving(second, "--queue", "host-2") as two:
             yield (first, one), (second, two)
+
+
+def holds_still(processes: Sequence[psutil.Process], homes: Sequence[Path]) -> None:
+    """Suspend them, none of them in a moment in which it holds a lock that others need."""
+    while True:
+        for each in processes:
+            each.suspend()
+        if not any(_is_locked(home) for home in homes):
+            return
+        for each in processes:
+            each.resume()
+        time.sleep(0.02)
+
+
+def _is_locked(home: Path) -> bool:
+    """The history, or a file beside it: the memory ledger's."""
+    try:
+        with closing(sqlite3.connect(home / "history.db", timeout=0.2)) as history:
+            history.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError:
+        return True
+    for path in home.glob("memory-*.lock"):
+        with path.open() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return True
+    return False
 
 
 def rows(on: Host, question: str) -> set[tuple[str, ...]]:
