@@ -1,6 +1,7 @@
 """What the server does by itself: it closes runs whose process has died, and tells of runs that failed."""
 
 from datetime import timedelta
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -37,16 +38,7 @@ def dead_runs_crash() -> AutomationCore:
     return AutomationCore(
         name="cuzk: runs that died",
         description="Marks a run as crashed whose process died without a word.",
-        trigger=EventTrigger(
-            match=RUNS,
-            match_related=OURS,
-            for_each={"prefect.resource.id"},
-            after={HEARTBEAT},
-            expect={HEARTBEAT, *ENDS},
-            posture=Posture.Proactive,
-            threshold=1,
-            within=DEAD_AFTER,
-        ),
+        trigger=_unless({HEARTBEAT, *ENDS}, after=HEARTBEAT, within=DEAD_AFTER),
         actions=[
             ChangeFlowRunState(
                 name=None,
@@ -74,15 +66,7 @@ def failures_are_told(block_id: UUID) -> AutomationCore:
     return AutomationCore(
         name="cuzk: alert on failure",
         description="Tells of each run that failed or crashed.",
-        trigger=EventTrigger(
-            match=RUNS,
-            match_related=OURS,
-            for_each={"prefect.resource.id"},
-            expect=FAILURES,
-            posture=Posture.Reactive,
-            threshold=1,
-            within=timedelta(0),
-        ),
+        trigger=_for_each_run(expect=FAILURES, posture=Posture.Reactive, within=timedelta(0)),
         actions=[tell],
     )
 
@@ -98,18 +82,19 @@ def late_runs_are_told(block_id: UUID) -> AutomationCore:
     return AutomationCore(
         name="cuzk: alert on late",
         description="Tells of each run that is due and that nothing begins.",
-        trigger=EventTrigger(
-            match=RUNS,
-            match_related=OURS,
-            for_each={"prefect.resource.id"},
-            after={LATE},
-            expect=BEGUN | ENDS,
-            posture=Posture.Proactive,
-            threshold=1,
-            within=LATE_FOR,
-        ),
+        trigger=_unless(BEGUN | ENDS, after=LATE, within=LATE_FOR),
         actions=[tell],
     )
+
+
+def _unless(events: set[str], *, after: str, within: timedelta) -> EventTrigger:
+    """When none of the events of one of our runs has come within that time after the other."""
+    return _for_each_run(after={after}, expect=events, posture=Posture.Proactive, within=within)
+
+
+def _for_each_run(**when: Any) -> EventTrigger:
+    each: dict[str, Any] = {"match": RUNS, "match_related": OURS, "for_each": {"prefect.resource.id"}}
+    return EventTrigger(**each, threshold=1, **when)
 
 
 async def apply_automation(client: PrefectClient, wanted: AutomationCore) -> str:

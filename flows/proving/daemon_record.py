@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from config import Config
-from db import StageName, State, new_id
+from db import RunState, StageName, State, new_id
 from engine import EngineError, ProofCancelled, ProofRequest, RunLabels
 from engine.proofs import Progress, Stage
 from engine.recorder import Recorder, Writer
@@ -80,5 +80,5 @@ class DaemonRecord:
         """The run is over."""
         why = self._failed or (error if isinstance(error, Exception) else None)
         cancelled = error is not None and why is None
-        state = "failed" if why else ("cancelled" if cancelled else "succeeded")
-        self._recorder.run_ended(state, str(why) if why else None, None, None)  # type: ignore[arg-type]  # one of them
+        state: RunState = "failed" if why else ("cancelled" if cancelled else "succeeded")
+        self._recorder.run_ended(state, str(why) if why else None, None, None)

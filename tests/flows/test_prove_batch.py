@@ -10,7 +10,6 @@ import re
 import signal
 import socket
 import urllib.request
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -36,9 +35,9 @@ from flows.prove_batch import prove_batch
 from flows.server.chosen import API_URL, Server, prefect_server
 from flows.server.local import LocalServer, running_server
 from flows.summary import BatchFailed
+from tests.flows.shown import all_final, artifacts, names_of_tasks, states_of_tasks
 from tests.flows.support import ask, eventually, read_until, silent, start_batch, task_runs
 
-FINAL = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
 STAGES = ("synthesize", "prove", "verify")
 
 
@@ -440,24 +439,3 @@ def assert_cancelled(server: Server, flow_run: dict[str, Any], why: str) -> None
     assert proved == f"{table['description'].split()[0]} of 10000 proved"
     with open_history(Path(os.environ["CUZK_HOME"]) / "history.db") as history:
         assert rest == f"for the rest start a run with Resume {list_runs(history)[0].run.id}"
-
-
-def artifacts(server: Server, flow_run_id: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = ask(
-        server.api_url, "artifacts/filter", artifacts={"flow_run_id": {"any_": [flow_run_id]}}
-    )
-    return found
-
-
-def all_final(server: Server, flow_run_id: str) -> bool:
-    """Whether the flow run has tasks and each has ended, and what each was is known."""
-    states = states_of_tasks(server, flow_run_id)
-    return bool(states) and set(states) <= FINAL
-
-
-def states_of_tasks(server: Server, flow_run_id: str) -> Counter[str]:
-    return Counter(run["state_type"] for run in task_runs(server.api_url, flow_run_id))
-
-
-def names_of_tasks(server: Server, flow_run_id: str) -> list[str]:
-    return sorted(run["name"] for run in task_runs(server.api_url, flow_run_id))
