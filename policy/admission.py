@@ -48,18 +48,21 @@ class Admission:
 
     def _admit_one(self, now_s: float, hot: bool, cold: bool) -> bool:
         """Of the hot, which get a slot, or of the cold, which load."""
-        work, room, line = self._work, self._room, self._line
-        most_bytes = room.most_bytes(now_s, False)
-        least_bytes = line.least_bytes(hot, cold, self._waiting.last_rank)
-        if most_bytes < least_bytes and not self._gathering.blocks:  # so a search would find nobody
+        work, room = self._work, self._room
+        least_bytes = self._line.least_bytes(hot, cold, self._waiting.last_rank)
+        gathers = self._gathering.blocks
+        if least_bytes == NEVER and not gathers:  # there is nobody of that kind
             room.wake_at_s = None
-            if least_bytes != NEVER:
-                room.wanted(least_bytes)
+            return False
+        most_bytes = room.most_bytes(now_s, False)
+        if most_bytes < least_bytes and not gathers:  # so a search would find nobody
+            room.wake_at_s = None
+            room.wanted(least_bytes)
         elif not self._again_in_vain(most_bytes, hot, cold):
             room.wake_at_s = None
             if self._admit_first(now_s, most_bytes, hot, cold, forced=False):
                 return True
-            changes = line.changes, self._gathering.changes, work.cache.changes
+            changes = self._line.changes, self._gathering.changes, work.cache.changes
             self._in_vain = Search(*changes, most_bytes, hot, cold, room.wake_at_s)
         if work.holding or work.cache.loading:  # events to come free memory
             return False

@@ -143,11 +143,13 @@ class PartitionRecord:
         before = self.state
         try:
             state = TRANSITIONS[before][trigger]
-            behind = before if before is not STOPPING else TRANSITIONS[self.behind][trigger]
+            if before is STOPPING:
+                self.behind = TRANSITIONS[self.behind][trigger]
         except KeyError:
             raise illegal(trigger, self.id, before) from None
+        if state is STOPPING and before is not STOPPING:
+            self.behind = before
         self.state = state
-        self.behind = behind
         return state
 
 

@@ -37,7 +37,11 @@ class WaitClock:
 
     def turn(self, cause: WaitCause, now_s: float) -> None:
         """The cause is another from now on."""
-        self.phase = Phase(total((self.phase, now_s)), cause, now_s)
+        phase = self.phase
+        seconds = phase.seconds
+        if phase.cause is not None:
+            seconds = {**seconds, phase.cause: seconds.get(phase.cause, 0.0) + now_s - phase.since_s}
+        self.phase = Phase(seconds, cause, now_s)
         self.cause = cause
 
 

@@ -10,6 +10,7 @@ from simpy import Environment
 from simpy import Event as Signal
 
 from policy import Complete, Job, Limits, Reject, Submit, Synthesize
+from sim.alarms import Clock
 from sim.durations import Durations
 from sim.errors import SimError
 from sim.garbage import uncollected
@@ -48,7 +49,7 @@ def simulate_requests(
 ) -> Simulated:
     """The requests on a modelled machine. Raises SimError for one that is rejected or has no times."""
     profile = for_limits(profile, limits)
-    env, scheduler = Environment(initial_time=0.0), policy_of(policy, limits)
+    env, scheduler = Clock(initial_time=0.0), policy_of(policy, limits)
     log = RunLog(scheduler)
     machine = SimulatedMachine(env, scheduler, profile, Durations(profile, constraints or {}, seed), [log])
     memory = ResidentMemory(machine, profile.memory, profile.measured_bytes)

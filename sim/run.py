@@ -8,6 +8,7 @@ from simpy import Environment
 from simpy import Event as Signal
 
 from policy import Job, Limits, PartitionId, Reject
+from sim.alarms import Clock
 from sim.durations import Durations
 from sim.errors import SimError
 from sim.garbage import uncollected
@@ -90,7 +91,7 @@ def simulate(
     check_size(ClosedLoop((batch,)))
     profile = for_limits(profile, limits)
     constraints = {} if batch.constraints is None else {batch.circuit.name: batch.constraints}
-    env = Environment(initial_time=0.0)
+    env = Clock(initial_time=0.0)
     scheduler = policy_of(policy, limits)
     log, progress = RunLog(scheduler), progress or Progress()
     watches = [log] if with_log else []

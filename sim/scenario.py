@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from simpy import Environment
 from simpy import Event as Signal
 
 from policy import Job, Limits, PartitionId
+from sim.alarms import Clock
 from sim.answers import (
     Answers,
     Figures,
@@ -104,7 +104,7 @@ class _Play:
     def __init__(self, scenario: Scenario, seed: int, with_log: bool, progress: Progress) -> None:
         check_size(scenario.workload)
         self._scenario, self._seed, self._progress = scenario, seed, progress
-        self._env = Environment(initial_time=0.0)
+        self._env = Clock(initial_time=0.0)
         self._finished = self._env.event()
         self._outcomes = Outcomes()
         self._left = 0

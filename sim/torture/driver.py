@@ -4,8 +4,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from simpy import Environment
-
 from policy import (
     Admit,
     BudgetPolicy,
@@ -27,7 +25,7 @@ from policy import (
     Tick,
     WakeAt,
 )
-from sim.alarms import Alarm, call_in
+from sim.alarms import Alarm, Clock, call_in
 from sim.torture.case import Arrival, Case, Death, LoadFails, Stage
 from sim.torture.rules import CheckedPolicy
 from sim.torture.violation import expect
@@ -57,7 +55,7 @@ class Driver:
         self._pace = case.pace
         self._make_policy = make_policy
         self._ask_every = ask_every
-        self._env = Environment(initial_time=0.0)
+        self._env = Clock(initial_time=0.0)
         self._checked = CheckedPolicy(make_policy(case.limits), case.limits, ask_every=ask_every)
         self._events: deque[Event] = deque()
         self._executing = False
