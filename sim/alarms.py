@@ -38,7 +38,6 @@ def call_in(env: Environment, delay_s: float, call: Callable[[Any], None], subje
     """Calls of the same moment are made in the order in which they were asked for."""
     alarm = Alarm()  # without a constructor, which would take as long as all else here
     alarm.callbacks, alarm.subject = (call,), subject
-    heappush(
-        env._queue, (env._now + delay_s, NORMAL, next(env._eid), alarm)
-    )  # as `Environment.schedule` does
+    entry: Any = (env._now + delay_s, NORMAL, next(env._eid), alarm)  # as `Environment.schedule` makes it
+    heappush(env._queue, entry)
     return alarm
