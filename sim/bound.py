@@ -53,8 +53,8 @@ def lower_bounds(
     ends_s = work.least_synthesize_s + work.least_verify_s
     bounds = {
         "one proof": work.longest_s,
-        "synthesis": work.synthesize_s / _synthesis_rate(limits, profile) + work.least_verify_s,
-        "devices": _device_s(work, profile) / _device_rate(limits, profile) + ends_s,
+        "synthesis": work.synthesize_s / synthesis_rate(limits, profile) + work.least_verify_s,
+        "devices": _device_s(work, profile) / device_rate(limits, profile) + ends_s,
     }
     cores = profile.cores
     if cores is not None:
@@ -75,7 +75,7 @@ def speed_of_light_s(
     return max(lower_bounds(work, limits, profile, in_budget=in_budget).values(), default=0.0)
 
 
-def _synthesis_rate(limits: Limits, profile: MachineProfile) -> float:
+def synthesis_rate(limits: Limits, profile: MachineProfile) -> float:
     """Seconds alone that are done in a second, at most."""
     stretch = synthesis_stretch(profile.synthesis_slowdown, profile.cores)
     return max(number / stretch(number, 0) for number in range(1, limits.synthesis_slots + 1))
@@ -85,7 +85,7 @@ def _device_s(work: WorkDone, profile: MachineProfile) -> float:
     return work.prove_s * (1 - profile.host_before_share - profile.host_after_share)
 
 
-def _device_rate(limits: Limits, profile: MachineProfile) -> float:
+def device_rate(limits: Limits, profile: MachineProfile) -> float:
     """A GPU does one second in a second; the processors as the cores allow."""
     rate = 0.0
     for device in limits.devices:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 
 from sim.alone import Samples, checks_alone, proving_alone, synthesis_alone
 from sim.contention import Cores
@@ -105,7 +105,6 @@ def _circuits(stages: Sequence[Stages], times: _Times, device: DeviceKind) -> di
     found = {}
     for name in times.synthesize.keys() & times.prove.keys() & verify.keys():
         measured = [size for each in stages for size in each.measured_bytes.get(name, ())]
-        shares = [share for each in stages for share in each.loaded_shares.get(name, ())]
         found[name] = ObservedTimes(
             synthesize_s=_usual(times.synthesize[name]),
             prove_s=_usual(times.prove[name]),
@@ -113,9 +112,16 @@ def _circuits(stages: Sequence[Stages], times: _Times, device: DeviceKind) -> di
             device=device,
             load_s=_usual(loads[name]) if name in loads else None,
             working_bytes=max(measured, default=None),
-            loaded_share=min(1.0, fmean(shares)) if shares else 1.0,
+            loaded_share=_loaded_share(stages, name),
         )
     return dict(sorted(found.items()))
+
+
+def _loaded_share(stages: Sequence[Stages], circuit: str) -> float:
+    """Of what is reserved for all its entries together: a small one counts for little."""
+    loads = [each.loaded_bytes.get(circuit, (0, 0)) for each in stages]
+    reserved_bytes = sum(reserved for _, reserved in loads)
+    return min(1.0, sum(loaded for loaded, _ in loads) / reserved_bytes) if reserved_bytes else 1.0
 
 
 def _loads(stages: Stages) -> Samples:

@@ -8,10 +8,11 @@ from typing import Any
 
 from simpy import Environment
 
-from policy import Circuit, Complete, Decision, Event, Fail, Priority, Reject
+from policy import Circuit, Complete, Decision, Event, Fail, Priority, Proved, Reject
 from sim.alarms import Alarm, call_in
 from sim.errors import SimError, UnplayableError
 from sim.host import SimulatedHost
+from sim.outlook import Outlook
 from sim.workload import Request
 
 Done = Callable[["Ticket", bool], None]
@@ -27,6 +28,7 @@ class Ticket:
     arrived_s: float
     done: Done
     order: int
+    left: int = 0  # partitions that are not proved yet
     failures: int = 0
     attempts: int = 0
     host: SimulatedHost | None = None
@@ -36,10 +38,11 @@ class Ticket:
 @dataclass
 class Cluster:
     """One host takes all at once: its policy is the queue. Of several each takes a proof when none of its own
-    of that priority or a more urgent one waits for admission.
+    of that priority or a more urgent one waits for admission, and of those that may, the one that would be
+    done with it first (least work left: Harchol-Balter, Performance Modeling and Design of Computer Systems,
+    2013, chapter 24), be that by having less to do or by having its keys in memory.
 
-    Among those that may, one goes first that has the circuit's entries in memory, then one with the least
-    work for each of its devices. A proof that fails is tried again `retries` times.
+    A proof that fails is tried again `retries` times.
     """
 
     env: Environment
@@ -55,6 +58,7 @@ class Cluster:
         self._fits: dict[str, list[SimulatedHost]] = {}
         self._due = False
         self._losses = 0  # since a proof ended
+        self._outlooks: dict[str, Outlook] = {}  # by the host, where there are several
 
     def check(self, circuits: Sequence[Circuit]) -> None:
         """Raises SimError for a circuit that fits no host, with what would fit."""
@@ -64,6 +68,8 @@ class Cluster:
             if not self._fits[circuit.name]:
                 name, why = next(iter(whys.items()))
                 raise SimError(f"{circuit.name} never fits: on host {name} {why}")
+        if len(self.hosts) > 1:
+            self._outlooks = {host.modelled.name: Outlook(host) for host in self.hosts}
 
     def submit(self, request: Request, done: Done) -> None:
         """`done(ticket, succeeded)` is called when it has ended."""
@@ -76,8 +82,10 @@ class Cluster:
         while self._lines and self._dispatch_one():
             pass
 
-    def watch(self, _at_s: float, _event: Event, _decisions: Sequence[Decision]) -> None:
+    def watch(self, _at_s: float, event: Event, _decisions: Sequence[Decision]) -> None:
         """A host's event may let it take another proof, once it has executed what it decided."""
+        if self._outlooks and isinstance(event, Proved):
+            self._work(self._on_hosts[event.partition.job_id], -1)
         if self._lines and not self._due:
             self._due = True
             call_in(self.env, 0.0, self._dispatch_due, None)
@@ -100,8 +108,7 @@ class Cluster:
                 "give a longer mean time, of more than a proof takes"
             )
         for ticket in sorted(lost, key=lambda ticket: -ticket.order):
-            del self._on_hosts[ticket.job_id]
-            ticket.host = None
+            self._leave(ticket)
             self._enqueue(ticket, first=True)
         self.dispatch()
 
@@ -124,19 +131,31 @@ class Cluster:
 
     def _host_for(self, request: Request) -> SimulatedHost | None:
         able = [host for host in self._fits[request.circuit.name] if host.up]
-        if len(self.hosts) > 1:
-            able = [host for host in able if not host.meter.waits_before(request.priority)]
-        return min(able, key=lambda host: self._rank(host, request.circuit), default=None)
+        if len(self.hosts) == 1:
+            return able[0] if able else None
+        able = [host for host in able if not host.meter.waits_before(request.priority)]
+        outlooks = self._outlooks
+        return min(able, key=lambda host: outlooks[host.modelled.name].seconds(request), default=None)
 
-    def _rank(self, host: SimulatedHost, circuit: Circuit) -> tuple[bool, float]:
-        hot = all(entry.key in host.meter.in_memory for entry in circuit.entries)
-        return (not hot, host.meter.unfinished / len(host.modelled.limits.devices))
+    def _work(self, ticket: Ticket, partitions: int) -> None:
+        """So many more, or fewer, are to be done on the ticket's host."""
+        if self._outlooks and ticket.host is not None:
+            request, outlook = ticket.request, self._outlooks[ticket.host.modelled.name]
+            ticket.left += partitions
+            outlook.take(request.priority, partitions * outlook.partition_s(request.circuit))
+
+    def _leave(self, ticket: Ticket) -> None:
+        """The host, whatever came of it there."""
+        del self._on_hosts[ticket.job_id]
+        self._work(ticket, -ticket.left)
+        ticket.host = None
 
     def _start(self, ticket: Ticket, host: SimulatedHost) -> None:
         job = ticket.request.job(ticket.attempts)
         ticket.attempts += 1
         ticket.host, ticket.job_id = host, job.id
         self._on_hosts[job.id] = ticket
+        self._work(ticket, ticket.request.partitions)
         end = host.submit(job)
         assert end.callbacks is not None, "a job that has just begun has not ended"
         end.callbacks.append(lambda end: self._ended(ticket, end.value))
@@ -145,8 +164,7 @@ class Cluster:
         if isinstance(decision, Reject):
             raise SimError(f"{decision.job_id} was rejected: {decision.why}")
         assert isinstance(decision, Complete | Fail), f"{decision!r} is no end of a job"
-        del self._on_hosts[ticket.job_id]
-        ticket.host = None
+        self._leave(ticket)
         self._losses = 0
         if isinstance(decision, Fail) and ticket.failures < self.retries:
             ticket.failures += 1

@@ -2,7 +2,7 @@
 
 from math import exp, log1p
 from random import Random
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 from policy import Circuit, Entry, Job
@@ -56,6 +56,13 @@ class Durations:
         self._loaded.add(entry.key)
         return random.choice(self._spread) * (model.seconds + entry.size_bytes / bytes_per_s)
 
+    def usual_load_s(self, entry: Entry, circuit: Circuit) -> float:
+        """On average, of a file that has not been read before."""
+        observed = self._profile.circuits.get(circuit.name)
+        if observed is not None and observed.load_s is not None and circuit.entries_bytes:
+            return fmean(observed.load_s) * entry.size_bytes / circuit.entries_bytes
+        return self._profile.load.seconds + entry.size_bytes / self._profile.load.bytes_per_s
+
     def _open(self, circuit: Circuit) -> "tuple[Stream, Stream, Stream]":
         streams = (
             self._stream("synthesize", circuit),
@@ -66,9 +73,10 @@ class Durations:
         return streams
 
     def _stream(self, stage: Stage, circuit: Circuit) -> "Stream":
-        return Stream(f"{self._seed}/{stage}/{circuit.name}", self._samples(stage, circuit))
+        return Stream(f"{self._seed}/{stage}/{circuit.name}", self.samples(stage, circuit))
 
-    def _samples(self, stage: Stage, circuit: Circuit) -> tuple[float, ...]:
+    def samples(self, stage: Stage, circuit: Circuit) -> tuple[float, ...]:
+        """What is drawn from, all equally likely. Raises UnplayableError where nothing is known."""
         observed = self._profile.circuits.get(circuit.name)
         if observed is not None and (samples := _samples(observed, stage)):
             return samples

@@ -96,11 +96,6 @@ class Meter:
         """Seconds that were counted."""
         return sum(self.binding_s.values())
 
-    @property
-    def unfinished(self) -> int:
-        """Partitions of unfinished jobs."""
-        return sum(count for _, count in self._jobs.values())
-
     def _pass_time(self, at_s: float) -> None:
         passed_s = at_s - self._since_s
         if passed_s:

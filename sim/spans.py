@@ -64,13 +64,16 @@ class AtWork(NamedTuple):
 
 @dataclass(frozen=True)
 class Stages:
-    """All that a log tells of stages; bytes and shares of what is reserved by circuit."""
+    """All that a log tells of stages, by circuit.
+
+    `loaded_bytes` of entries, and what was reserved for them, all loads together.
+    """
 
     spans: tuple[Span, ...]
     at_work: tuple[AtWork, ...]
     circuits: dict[str, Circuit]
     measured_bytes: dict[str, list[int]]
-    loaded_shares: dict[str, list[float]]
+    loaded_bytes: dict[str, tuple[int, int]]
     quotient_shares: tuple[float, ...]
 
 
@@ -82,7 +85,7 @@ class _Reader:
         self.at_work: list[AtWork] = []
         self.circuits: dict[str, Circuit] = {}
         self.measured_bytes: dict[str, list[int]] = defaultdict(list)
-        self.loaded_shares: dict[str, list[float]] = defaultdict(list)
+        self.loaded_bytes: dict[str, tuple[int, int]] = {}
         self.quotient_shares: list[float] = []
         self._jobs: dict[str, Circuit] = {}
         self._begun: dict[PartitionId, tuple[Kind, float]] = {}
@@ -153,8 +156,9 @@ class _Reader:
         for circuit in self.circuits.values():
             if any(entry.key == key for entry in circuit.entries):
                 self._add("load", circuit.name, key, began_s, at_s)
-                if size_bytes is not None and reserved_bytes:
-                    self.loaded_shares[circuit.name].append(size_bytes / reserved_bytes)
+                if size_bytes is not None:
+                    loaded, reserved = self.loaded_bytes.get(circuit.name, (0, 0))
+                    self.loaded_bytes[circuit.name] = (loaded + size_bytes, reserved + reserved_bytes)
 
     def _add(self, kind: Kind, circuit: str, device: str, began_s: float, ended_s: float) -> None:
         first = (kind, circuit) not in self._seen
@@ -172,6 +176,6 @@ def stages_of(log: Iterable[Entry]) -> Stages:
         tuple(reader.at_work),
         reader.circuits,
         dict(reader.measured_bytes),
-        dict(reader.loaded_shares),
+        reader.loaded_bytes,
         tuple(reader.quotient_shares),
     )

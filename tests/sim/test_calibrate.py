@@ -5,7 +5,7 @@ from statistics import fmean
 
 import pytest
 
-from policy import Circuit, Entry, Job
+from policy import Circuit, Entry, Job, Loaded
 from sim import MachineProfile, SimError
 from sim.calibrate import calibrate
 from sim.contention import Cores
@@ -87,3 +87,18 @@ def test_a_run_without_proofs_is_no_example() -> None:
     run = recorded(requests(2, 1), machine())
     with pytest.raises(SimError, match="has no proofs"):
         calibrate([replace(run, log=())], profile(), "learned")
+
+
+def test_a_small_entry_counts_little_in_what_entries_really_take() -> None:
+    """So that memory is right where only the large one differs from what the circuit says, or the small one."""
+    run = recorded(requests(12, 3), machine())
+    sizes = {"srs": 80, "pce": 10, "large srs": 60}  # of 80, 20 and 60
+    log = tuple(
+        replace(entry, event=replace(entry.event, size_bytes=sizes[entry.event.entry_key]))
+        if isinstance(entry.event, Loaded)
+        else entry
+        for entry in run.log
+    )
+    circuits = calibrate([replace(run, log=log)], machine(), "learned").profile.circuits
+    assert circuits["circuit"].loaded_share == pytest.approx(0.9)
+    assert circuits["large"].loaded_share == pytest.approx(1.0)
