@@ -90,7 +90,7 @@ def test_a_run_without_proofs_is_no_example() -> None:
 
 
 def test_a_small_entry_counts_little_in_what_entries_really_take() -> None:
-    """So that memory is right where only the large one differs from what the circuit says, or the small one."""
+    """Memory is right where only the large one differs from what the circuit says, or the small one."""
     run = recorded(requests(12, 3), machine())
     sizes = {"srs": 80, "pce": 10, "large srs": 60}  # of 80, 20 and 60
     log = tuple(
