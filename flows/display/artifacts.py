@@ -4,7 +4,7 @@ import asyncio
 import logging
 import socket
 from base64 import b64encode
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -95,12 +95,19 @@ async def _show_report(history: History, summary: BatchSummary) -> None:
     run = await asyncio.to_thread(plotted_run, history, summary.run_id)
     memory = await asyncio.to_thread(memory_png, run)
     page = summary.output / "report.html"
-    writing = asyncio.create_task(asyncio.to_thread(_write_report, page, run, memory, summary))
-    try:
-        text = _page_in_ui(memory, page, summary)
-        await acreate_markdown_artifact(text, "report", "Memory against the budget, and where the files are")
-    finally:
-        await writing
+    _at_leisure(_write_report, page, run, memory, summary)
+    text = _page_in_ui(memory, page, summary)
+    await acreate_markdown_artifact(text, "report", "Memory against the budget, and where the files are")
+
+
+def _at_leisure(work: Callable[..., None], *arguments: object) -> None:
+    """Begin it and do not wait: the flow tells meanwhile how it has ended. The loop waits when it closes."""
+    asyncio.get_running_loop().run_in_executor(None, work, *arguments).add_done_callback(_log_error)
+
+
+def _log_error(written: asyncio.Future[None]) -> None:
+    if not written.cancelled() and (error := written.exception()):
+        log.warning("the report is missing: %s", error, exc_info=error)
 
 
 def _page_in_ui(memory: bytes, page: Path, summary: BatchSummary) -> str:
