@@ -63,19 +63,24 @@ async def reason(cancellation: Cancellation, part_of: UUID | None = None) -> Can
 async def _watch(
     run_id: UUID, part_of: UUID | None, task: "asyncio.Task[object]", cancellation: Cancellation
 ) -> None:
+    await asyncio.sleep(LOOK_EVERY_S)  # first: to make a client takes time
     async with get_client() as client:
         while True:
+            if found := await _found(client, run_id, part_of):
+                break
             await asyncio.sleep(LOOK_EVERY_S)
-            try:
-                found = await _cancellation(client, run_id, part_of)
-            except Exception as error:  # a server that is started again is asked the next time
-                log.debug("the flow run's state is not known: %s", error)
-                continue
-            if found is not None:
-                cancellation.why, cancellation.suspended = found.why, found.suspended
-                task.cancel()
-                end_unless_closed_soon(asyncio.get_running_loop(), end_within_s())
-                return
+    cancellation.why, cancellation.suspended = found.why, found.suspended
+    task.cancel()
+    end_unless_closed_soon(asyncio.get_running_loop(), end_within_s())
+
+
+async def _found(client: PrefectClient, run_id: UUID, part_of: UUID | None) -> Cancellation | None:
+    """As `_cancellation`; None, too, where the server is being started again: it is asked the next time."""
+    try:
+        return await _cancellation(client, run_id, part_of)
+    except Exception as error:
+        log.debug("the flow run's state is not known: %s", error)
+        return None
 
 
 async def _cancellation(client: PrefectClient, run_id: UUID, part_of: UUID | None) -> Cancellation | None:
