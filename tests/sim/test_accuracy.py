@@ -1,6 +1,6 @@
 """What a profile that is learned from one recorded batch says of five others on the same machine.
 
-The recorded runs are of two and of four cores: three rounds of the six batches, the first of them twice in each.
+The recorded runs are of two and of four cores: three rounds of the batches, the first of them twice in each.
 """
 
 import gzip
