@@ -30,13 +30,15 @@ class Admission:
         self._room = room
         self._sort_by_type = sort_by_type
         self._in_vain: Search | None = None  # the last that was
+        self.lacks_room = False  # somebody was not admitted who may start, so that free memory helps
 
     def admit_all(self, now_s: float) -> None:
         """And note what those wait for who are left: who may start and does not has no room."""
         waiting, stages, room = self._waiting, self._stages, self._room
-        room.wake_at_s = None
+        room.wake_at_s, self.lacks_room = None, False
         while self._line.blocks or self._gathering.blocks:
             hot, cold = stages.open_to()
+            self.lacks_room = False
             if not ((hot or cold) and self._admit_one(now_s, hot, cold)):
                 why_not_hot = room.cause if hot else stages.why_not_hot()
                 if why_not_hot is not waiting.hot.cause:
@@ -54,6 +56,7 @@ class Admission:
         if least_bytes == NEVER and not gathers:  # there is nobody of that kind
             room.wake_at_s = None
             return False
+        self.lacks_room = True
         most_bytes = room.most_bytes(now_s, False)
         if most_bytes < least_bytes and not gathers:  # so a search would find nobody
             room.wake_at_s = None

@@ -125,7 +125,8 @@ class Scheduler(Queries):
         record.advance(QuotientDone)
         assert record.reservation is not None, f"{record.id} proves without a reservation"
         record.reservation.release_part(record.phase1_bytes)
-        self._start(now_s)
+        if self._admission.lacks_room or self._shrunk or self._timer_is_due(now_s):
+            self._start(now_s)  # else nobody waits for memory
 
     def _measured(self, event: Measured, now_s: float) -> None:
         circuit = self._work.find(event, event.partition).job.circuit
