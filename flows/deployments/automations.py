@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from httpx import HTTPStatusError
 from prefect.blocks.notifications import CustomWebhookNotificationBlock
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.objects import StateType
@@ -54,6 +55,22 @@ async def alerts(client: PrefectClient, url: str) -> list[AutomationCore]:
     """Tell the address of runs that fail, and of those that nothing begins; saves the block that has it."""
     block_id = await _webhook(url).save(WEBHOOK, overwrite=True, client=client)
     return [failures_are_told(block_id), late_runs_are_told(block_id)]
+
+
+async def first_word(url: str) -> str:
+    """Have the address take a word from here, so that a wrong one is seen now and not by a silent night."""
+    try:
+        await _webhook(url).anotify("Runs that fail, crash or are not begun are told here.", "cuzk deploy")
+    except HTTPStatusError as error:  # its own words have the address, which is secret
+        why = f"it answered {error.response.status_code}"
+    except Exception as error:
+        why = str(error) or type(error).__name__
+    else:
+        return "the alerts' address has taken a first word; see that it has arrived"
+    return (
+        f"warning: the alerts' address did not take a first word from this host ({why}); see that it is "
+        "right, or that the Prefect server can reach it"
+    )
 
 
 def failures_are_told(block_id: UUID) -> AutomationCore:

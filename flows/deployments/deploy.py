@@ -18,7 +18,7 @@ from prefect.workers.process import ProcessWorker
 from pydantic import ValidationError
 
 from config import ConfigError
-from flows.deployments.automations import alerts, apply_automation, dead_runs_crash
+from flows.deployments.automations import alerts, apply_automation, dead_runs_crash, first_word
 from flows.deployments.file import ConcurrencyEntry, DeploymentEntry
 from flows.ends.ended_runs import close_once
 from flows.errors import FlowError
@@ -47,6 +47,8 @@ async def deploy(entries: list[DeploymentEntry], say: Say, notify: str | None = 
                 what = await apply_automation(client, automation)
                 whom = ", and tells the address given" if automation in told else ""
                 say(f"automation {automation.name}: {what}{whom}")
+        if notify is not None:
+            say(await first_word(notify))
         await close_once(say)
     except (HTTPError, PrefectHTTPStatusError) as error:
         raise FlowError(f"the Prefect server refuses or does not answer: {error}") from error

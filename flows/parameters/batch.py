@@ -103,8 +103,8 @@ class BatchParameters(BaseModel):
     resume: str | None = Field(
         None,
         title="Resume",
-        description="A run of the history that did not finish: what is left of it is proved, of the same "
-        "inputs and into the same folder. Empty: a new batch.",
+        description="A run that did not finish, by its id in `cuzk history` or that of its page here: "
+        "what is left of it is proved, of the same inputs and into the same folder. Empty: a new batch.",
         json_schema_extra={"pattern": patterns.RUN},
     )
     engine: str = Field(

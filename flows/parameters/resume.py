@@ -30,7 +30,8 @@ def keep(parameters: BatchParameters, output: Path) -> None:
 def taken_up(parameters: BatchParameters, flow_run_id: str | None = None) -> BatchParameters:
     """The parameters with what the run proves that they resume, and its folder; else as they are.
 
-    flow_run_id: of the caller. What it has begun before, if it runs again, is what it resumes.
+    They name it by its id, or by that of its flow run, which the UI's addresses have. flow_run_id: of the
+    caller. What it has begun before, if it runs again, is what it resumes.
     Raises ConfigError for a run that cannot be resumed, HistoryError where there is none of that id.
     """
     if parameters.engine or (parameters.resume is None and flow_run_id is None):
@@ -39,7 +40,7 @@ def taken_up(parameters: BatchParameters, flow_run_id: str | None = None) -> Bat
     with open_history(config.history_url(), spool=config.history_spool()) as history:
         run = _begun_by(history, flow_run_id)
         if run is None and parameters.resume is not None:
-            run = find_run(history, parameters.resume)
+            run = _begun_by(history, parameters.resume) or find_run(history, parameters.resume)
     if run is None:
         return parameters
     _refuse(run)

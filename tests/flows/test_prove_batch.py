@@ -31,6 +31,7 @@ from flows.ends import closing
 from flows.ends.left_open import close_left_open
 from flows.launch import run_batch
 from flows.parameters.batch import BatchParameters
+from flows.parameters.resume import taken_up
 from flows.prove_batch import prove_batch
 from flows.server.chosen import API_URL, Server, prefect_server
 from flows.server.local import LocalServer, running_server
@@ -310,7 +311,9 @@ def test_what_is_left_of_a_batch_is_proved_and_nothing_twice(finished: Batch, ho
     assert "pi_a" in (second / "proof_1.json").read_text()
     with open_history(home / "history.db") as history:
         run = show_run(history, summary.run_id).run
+        of_flow_run = show_run(history, finished.run_id).run.flow_run_id
     assert (run.name, run.proof_count) == ("multiplier ×2 · resumed", 1)
+    assert taken_up(BatchParameters(resume=of_flow_run)).resume == finished.run_id
     for wrong, why in (({"circuit": "merkle"}, "proves 'multiplier', and not 'merkle'"),):
         with pytest.raises(ConfigError, match=why):
             run_batch(BatchParameters(resume=finished.run_id, **wrong), silent)  # type: ignore[arg-type]

@@ -38,6 +38,9 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     with host(tmp_path_factory.mktemp("host")) as made:
         done = made.cuzk("deploy", "--notify", made.hook_url)
         assert done.returncode == 0, done.stderr
+        assert "the alerts' address has taken a first word" in done.stdout
+        assert made.told == ["cuzk deploy\nRuns that fail, crash or are not begun are told here."]
+        made.told.clear()
         for alert in ("failure", "late"):
             assert f"automation cuzk: alert on {alert}: made, and tells the address given" in done.stdout
         entries = yaml.safe_load(BUNDLED.read_text())

@@ -1,10 +1,14 @@
 """The bundled prefect.yaml, and what is refused of others before a server is asked."""
 
+import asyncio
 import re
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
+from flows.deployments.automations import first_word
 from flows.deployments.deployed import apply_file, serve_host
 from flows.deployments.file import BUNDLED, read_deployments
 from flows.errors import FlowError, ServerError
@@ -89,3 +93,15 @@ def test_a_server_that_is_not_there_is_not_started_for_it(
     with pytest.raises(ServerError, match=r"no Prefect server runs .*start one by `cuzk ui`"):
         apply_file(None, None, silent, silent)
     assert not list(tmp_path.iterdir())
+
+
+def test_an_address_that_takes_no_first_word_is_told_without_its_secret() -> None:
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as refuses:
+        threading.Thread(target=refuses.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{refuses.server_port}/secret"
+        answered = asyncio.run(first_word(url))
+        refuses.shutdown()
+    unheard = asyncio.run(first_word(url))
+    assert "did not take a first word from this host (it answered 501);" in answered
+    assert unheard.startswith("warning: the alerts' address did not take a first word from this host (")
+    assert "secret" not in answered + unheard
