@@ -1,6 +1,6 @@
 """What one host was limited by, and what it did: counted while it runs, so that no log has to be kept."""
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 
 from policy import (
@@ -46,7 +46,8 @@ class Meter:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._waiting: dict[int, dict[str, int]] = {}  # by priority: partitions to admit, by job
+        # By priority: partitions to admit, by job. In a plain dict it is slow to find the first left.
+        self._waiting: dict[int, OrderedDict[str, int]] = {}
         self._jobs: dict[str, tuple[int, int]] = {}  # priority and partitions
         self._again: dict[str, int] = {}  # of jobs with a partition that waits again, which one
         self._counted: dict[PartitionId, Mapping[WaitCause, float]] = {}  # of these: waits that were summed
@@ -107,7 +108,7 @@ class Meter:
     def _submitted(self, event: Submit) -> None:
         job = event.job
         self._jobs[job.id] = (job.priority, job.partitions)
-        self._waiting.setdefault(job.priority, {})[job.id] = job.partitions
+        self._waiting.setdefault(job.priority, OrderedDict())[job.id] = job.partitions
         self.unbegun.add(job.id)
         self._circuits[job.id] = job.circuit.name
 
