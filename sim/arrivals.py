@@ -13,7 +13,10 @@ from zoneinfo import ZoneInfo
 from policy import Priority
 from sim.circuits import SimCircuit
 
-FEW = 2_000  # of a crontab's line, from which it is told how many there are
+FEW = 2_000  # of a crontab's line, which are counted one by one
+DAY_S = 86_400.0
+UTC = ZoneInfo("UTC")
+ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Times(Protocol):
@@ -81,9 +84,13 @@ class Cron:
 
 @lru_cache
 def _about(cron: Cron, duration_s: float, start: datetime) -> float:
-    """By the first FEW, which take some milliseconds; a sweep asks of each of its points."""
-    first = list(islice(cron(duration_s, start, ""), FEW))
-    return len(first) * (duration_s / first[-1] if len(first) == FEW else 1.0)
+    """Of many as many as a day of its line has, times these days; a sweep asks of each of its points."""
+    few = sum(1 for _ in islice(cron(duration_s, start, ""), FEW))
+    if few < FEW:
+        return few
+    minute, hour, *day = cron.expression.split()
+    of_a_day = sum(1 for _ in Cron(f"{minute} {hour} * * *", UTC)(DAY_S, ANY_DAY, ""))
+    return of_a_day * sum(1 for _ in Cron(" ".join(["0", "0", *day]), cron.zone)(duration_s, start, ""))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from sim.workload import START, Batch, ClosedLoop, OpenLoop, Workload
 Count = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
 EXAMPLE = Path(__file__).parent / "workloads" / "storage-provider.toml"
 TIMINGS = ("poisson", "every", "cron", "trace", "run")
+FIELDS = 5  # of a crontab's line
 FindCircuit = Callable[[str], SimCircuit | None]
 """Of a name that is neither in the file nor bundled."""
 FindRun = Callable[[str, str], Sequence[float]]
@@ -86,6 +87,11 @@ class ArrivalsTable(_Table):
     def _readable_cron(cls, line: str | None) -> str | None:
         from cronsim import CronSim, CronSimError
 
+        if line is not None and len(line.split()) != FIELDS:  # of six the first would be seconds
+            raise ValueError(
+                f"found {line!r}, expected the {FIELDS} fields minute, hour, day, month and weekday, "
+                'such as "*/30 * * * *"'
+            )
         try:
             if line is not None:
                 CronSim(line, START)

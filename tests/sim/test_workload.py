@@ -155,7 +155,10 @@ def test_how_many_arrive_is_known_without_going_through_all() -> None:
     assert Trace((5.0, 1.0, 99.0)).about(10.0, START) == 2
     few, many = Cron("30 12 * * *", ZoneInfo("UTC")), Cron("* * * * *", ZoneInfo("UTC"))
     assert few.about(3 * DAY_S, START) == 3
-    assert many.about(year_s, START) == pytest.approx(365 * 1440, rel=0.01)
+    assert many.about(year_s, START) == 365 * 1440
+    bursts, lasts = Cron("* * 1-2 1 *", ZoneInfo("UTC")), Cron("*/5 0-6 L * *", ZoneInfo("Europe/Berlin"))
+    assert bursts.about(year_s, START) == 2 * 1440
+    assert lasts.about(4 * year_s, START) == 4 * 12 * 7 * 12
     loop = OpenLoop((Arrivals(SIM_CIRCUIT, Periodic(10.0), count=2, partitions=3),), 1000.0)
     assert sizes_of(loop) == [Size("circuit", 200, 600)]
 
@@ -177,6 +180,14 @@ def test_what_would_never_end_is_refused_and_what_takes_long_is_told() -> None:
         "about 2,592,000 partitions a run, 5 runs: may take some 43 min of processor time"
     ]
     assert warnings([OpenLoop(long.arrivals, 3600.0)], 5) == []
+
+
+def test_a_run_that_is_recorded_takes_longer_and_that_is_told() -> None:
+    month = OpenLoop((Arrivals(SIM_CIRCUIT, Periodic(30.0)),), 30 * DAY_S)
+    assert warnings([month], 1) == []
+    assert warnings([month], 1, 1) == [
+        "about 86,400 partitions a run, 1 run: may take some 1 min of processor time"
+    ]
 
 
 def test_a_run_of_the_history_is_a_trace(tmp_path: Path) -> None:
@@ -202,6 +213,8 @@ OPEN = 'kind = "open"\nduration = "1d"\n[[arrivals]]\ncircuit = "porep-32g"\n'
         (OPEN + 'poisson = "40"', "arrivals.0.poisson: found '40', expected a rate"),
         (OPEN + "every = 60", "arrivals.0.every: found 60, expected a duration with its unit"),
         (OPEN + 'cron = "61 * * * *"', "arrivals.0.cron: found '61 * * * *'"),
+        (OPEN + 'cron = "* * * * * *"', "found '* * * * * *', expected the 5 fields minute, hour, day"),
+        (OPEN + 'cron = "@daily"', "found '@daily', expected the 5 fields"),
         (OPEN + 'cron = "* * * * *"\ntimezone = "Mars"', "expected a time zone"),
         (OPEN + 'poisson = "1/d"\ndeadlin = "1h"', "did you mean 'deadline'"),
         (OPEN + 'poisson = "1/d"\ncount = 0', "arrivals.0.count: found 0, expected 1 or more"),
