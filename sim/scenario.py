@@ -33,6 +33,7 @@ from sim.size import check_size
 from sim.trouble import bring_trouble
 from sim.verdict import Backlog, load_of
 from sim.waits import Causes
+from sim.words import quantity
 from sim.workload import OpenLoop, Request, Workload
 
 NO_FAULTS = Faults()
@@ -165,7 +166,8 @@ class _Play:
         counts = workload.counts(self._seed)
         self._left = sum(counts)
         if not self._left:
-            raise SimError(f"nothing arrives in {workload.duration_s:.0f} s; give a longer duration")
+            span = quantity("duration_s", workload.duration_s)
+            raise SimError(f"nothing arrives in {span}; give a longer duration")
         if self._scenario.most_late_share < 1:
             due: Counter[str] = Counter()
             for each, count in zip(workload.arrivals, counts, strict=True):

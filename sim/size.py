@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 from sim.arrivals import Trace
 from sim.errors import SimError
+from sim.words import quantity
 from sim.workload import OpenLoop, Workload
 
 MOST_PARTITIONS = 20_000_000
 """Of one run. A million take some minutes."""
 PARTITIONS_A_SECOND = 5_000
-"""About what a core simulates: a month of 13,600 takes some seconds."""
+"""About what a core simulates, at least: where many wait, and on several hosts, it is slowest."""
+RECORDED_A_SECOND = 1_200
+"""Of a run that is kept: its log is made, and some twenty rows a partition are written."""
 LONG_S = 60
 MOST_KEPT = 300_000
 """Partitions of a run that is kept in the history, where a million would take gigabytes."""
@@ -57,10 +60,11 @@ def is_kept(workload: Workload) -> bool:
     return sum(each.partitions for each in sizes_of(workload)) <= MOST_KEPT
 
 
-def warnings(workloads: Sequence[Workload], runs_each: int) -> list[str]:
-    """What should be known before each of them is simulated `runs_each` times."""
+def warnings(workloads: Sequence[Workload], runs_each: int, recorded_each: int = 0) -> list[str]:
+    """What should be known before each of them is simulated `runs_each` times, and so many runs are kept."""
     partitions = sum(each.partitions for workload in workloads for each in sizes_of(workload))
-    about_s, runs = runs_each * partitions / PARTITIONS_A_SECOND, runs_each * len(workloads)
+    about_s = partitions * (runs_each / PARTITIONS_A_SECOND + recorded_each / RECORDED_A_SECOND)
+    runs = runs_each * len(workloads)
     counted = f"{runs:,} run{'' if runs == 1 else 's'}"
     found = [line for workload in workloads for line in _cut_off(workload)]
     if about_s > LONG_S:
@@ -80,5 +84,5 @@ def _cut_off(workload: Workload) -> Iterator[str]:
         if after := sum(at_s >= workload.duration_s for at_s in recorded):
             yield (
                 f"{after:,} of the {len(recorded):,} arrivals of {each.circuit.shape.name} in its trace "
-                f"come after the duration of {workload.duration_s:,.0f} s, and are left out"
+                f"come after the duration of {quantity('duration_s', workload.duration_s)}, and are left out"
             )

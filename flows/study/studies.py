@@ -141,18 +141,19 @@ class Study:
 
     def _summaries(self, scenarios: Sequence[Scenario]) -> list[Summary]:
         seeds = self.parameters.all_seeds
-        self._warn([each.workload for each in scenarios])
         recording = self._recording()
         if recording is not None and not all(is_kept(each.workload) for each in scenarios):
             self._say(f"runs of more than {MOST_KEPT:,} partitions are not kept in the history")
             recording = None
+        self._warn([each.workload for each in scenarios], recording)
         with self._pool(len(scenarios) * len(seeds), recording) as playing:
             return summarize(scenarios, seeds, playing)
 
-    def _warn(self, workloads: Sequence[Workload]) -> None:
+    def _warn(self, workloads: Sequence[Workload], recording: Recording | None = None) -> None:
         for each in workloads:
             check_size(each)
-        for line in warnings(workloads, self.parameters.seeds):
+        recorded = 0 if recording is None else min(recording.seeds, self.parameters.seeds)
+        for line in warnings(workloads, self.parameters.seeds, recorded):
             self._say(line)
 
     def _recording(self) -> Recording | None:
