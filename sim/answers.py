@@ -56,10 +56,13 @@ class Outcomes:
     missed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     failed: int = 0
     done_in_time: int = 0  # while proofs arrived
-    last_s: float = 0.0
+    first_s: float | None = None  # when the first arrived
+    last_s: float = 0.0  # when the last ended
 
-    def wait_for(self, request: Request) -> None:
+    def wait_for(self, request: Request, at_s: float) -> None:
         """It has arrived."""
+        if self.first_s is None:
+            self.first_s = at_s
         if request.due_s is not None:
             self.waiting[request.name] = request
 

@@ -181,7 +181,7 @@ class _Play:
         for at_s, request in requests:
             if at_s > self._env.now:
                 yield self._env.timeout(at_s - self._env.now)
-            self._outcomes.wait_for(request)
+            self._outcomes.wait_for(request, self._env.now)
             self._cluster.submit(request, self._done)
 
     def _next(self, requests: Iterator[Request]) -> None:
@@ -213,7 +213,7 @@ class _Play:
         span_s = self._duration_s if isinstance(workload, OpenLoop) else end_s
         done = outcomes.done_in_time if isinstance(workload, OpenLoop) else outcomes.succeeded
         figures |= {
-            "makespan_s": end_s,
+            "makespan_s": end_s - (outcomes.first_s or 0.0),
             "proofs": float(outcomes.succeeded),
             "proofs_failed": float(outcomes.failed),
             "proofs_unfinished": float(self._left),

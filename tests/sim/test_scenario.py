@@ -164,6 +164,17 @@ def test_nothing_that_arrives_is_refused() -> None:
         play(opened(Trace((20.0,)), 10.0, host()), seed=0)
 
 
+def test_an_open_loop_lasts_from_its_first_proof_on() -> None:
+    """However long nothing comes before; and its work takes no longer than that."""
+    early, late = (
+        play(opened(Trace(at_s), 1e6, host()), seed=0).answers for at_s in ((0.0, 5.0), (9e5, 900_005.0))
+    )
+    for name in ("makespan_s", "speed_of_light_s"):
+        assert late.figures[name] == pytest.approx(early.figures[name])
+    assert late.figures["speed_of_light_s"] <= late.figures["makespan_s"] < 60
+    assert late.load == early.load == "stable"
+
+
 def test_what_is_resident_is_told_beside_what_is_reserved(tmp_path: Path) -> None:
     one = host(room_for=2, memory={"prove_scratch_share": 1.0, "base": 3})
     played = play(closed(6, 6, one), seed=0, with_log=True)
