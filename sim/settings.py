@@ -2,7 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
@@ -14,6 +15,8 @@ from sim.hardware import Host, Prices
 from sim.kinds import fixed_at_once
 
 Setting = tuple[str, str]
+VARY = "--vary"
+"""The option by which a list of values is given."""
 MOST_VALUES = 1_000
 PARTS = ("policy", "machine", "workload", "faults", "prices")
 CONFIG_KEYS = (
@@ -48,28 +51,41 @@ def known_keys() -> list[str]:
     return ["policy", "machine.hosts", *machine, *CONFIG_KEYS, *workload, *faults, *prices]
 
 
-def read_setting(text: str) -> Setting:
+def read_setting(text: str, option: str = "--set") -> Setting:
     """A key and its one value. Raises SimError for a key that is not known."""
-    key, value = _parted(text)
+    key, value = _parted(text, option, "KEY=VALUE, such as memory.total_budget=256GiB")
     if key == "policy":
         fixed_at_once(value)
     return key, value
 
 
-def _parted(text: str) -> Setting:
+def _parted(text: str, option: str, expected: str) -> Setting:
     key, equals, value = text.partition("=")
     key, value = key.strip(), value.strip()
     if not equals or not value:
-        raise SimError(f"--set {text!r}: expected KEY=VALUE, such as memory.total_budget=256GiB")
-    _check_key(key)
+        raise SimError(f"{option} {text!r}: expected {expected}")
+    _check_key(key, option)
     return key, value
+
+
+@contextmanager
+def given_by(option: str, keys: Iterable[str]) -> Iterator[None]:
+    """What is wrong with one of these settings is said of the option by which it was given."""
+    try:
+        yield
+    except SimError as error:
+        said = str(error)
+        for key in keys:
+            said = said.replace(f"--set {key}", f"{option} {key}")
+        error.args = (said,)
+        raise
 
 
 def read_values(text: str) -> list[Setting]:
     """As `read_setting`, of a list "a,b" or a range "1..4", "128GiB..512GiB..128GiB"."""
-    key, parts = _parted(text)
+    key, parts = _parted(text, VARY, "KEY=VALUES, such as machine.gpus=1,2 or machine.gpus=1..4")
     values = [each for part in parts.split(",") for each in _values(key, part.strip())]
-    return [read_setting(f"{key}={value}") for value in dict.fromkeys(values)]
+    return [read_setting(f"{key}={value}", VARY) for value in dict.fromkeys(values)]
 
 
 def combinations(varied: Iterable[str]) -> list[dict[str, str]]:
@@ -77,7 +93,7 @@ def combinations(varied: Iterable[str]) -> list[dict[str, str]]:
     axes = [read_values(text) for text in varied]
     keys = [axis[0][0] for axis in axes]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise SimError(f"--set {twice} is there twice; give all its values in one, as {twice}=A,B")
+        raise SimError(f"{VARY} {twice} is there twice; give all its values in one, as {twice}=A,B")
     found = [dict(point) for point in product(*axes)]
     if len(found) > MOST_VALUES:
         raise SimError(
@@ -86,7 +102,7 @@ def combinations(varied: Iterable[str]) -> list[dict[str, str]]:
     return found
 
 
-def _check_key(key: str) -> None:
+def _check_key(key: str, option: str) -> None:
     known = known_keys()
     if key in known:
         return
@@ -98,11 +114,11 @@ def _check_key(key: str) -> None:
         return
     if section in Config.model_fields and rest in _fields_of_config(section):
         raise SimError(
-            f"--set {key}: it changes nothing in a simulation; what does is {', '.join(CONFIG_KEYS)}"
+            f"{option} {key}: it changes nothing in a simulation; what does is {', '.join(CONFIG_KEYS)}"
         )
-    guess = nearest(key, known)
+    guess = nearest(key, [each for each in known if nearest(last or key, [each.rpartition(".")[2]])])
     hint = f"did you mean {guess!r}?" if guess else f"expected one of {', '.join(known)}"
-    raise SimError(f"--set {key}: there is no such setting; {hint}")
+    raise SimError(f"{option} {key}: there is no such setting; {hint}")
 
 
 def _fields_of_config(section: str) -> Iterable[str]:
@@ -123,7 +139,7 @@ def _values(key: str, text: str) -> list[str]:
         return [format_size(value) for value in _steps(low, high, parse_size(found["step"]))]
     except (ConfigError, ValueError) as error:
         raise SimError(
-            f"--set {key}={text}: {error}; expected a range such as 1..4 or 128GiB..512GiB..128GiB"
+            f"{VARY} {key}={text}: {error}; expected a range such as 1..4 or 128GiB..512GiB..128GiB"
         ) from error
 
 

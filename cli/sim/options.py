@@ -109,7 +109,7 @@ def varied(text: str, option: str) -> dict[str, str]:
 
     if not text.split():
         raise click.UsageError(f"{option} is empty: expected KEY=VALUE, such as machine.gpus=2")
-    return dict(map(read_setting, text.split()))
+    return dict(read_setting(each, option) for each in text.split())
 
 
 def path_or_none(path: Path | None) -> list[Path]:

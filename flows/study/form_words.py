@@ -10,6 +10,11 @@ FIELDS = {
     "--step": "Step",
     "--find": "Looked for",
     "--set ": "",  # what is set says by its key in which field it is
+    "--set": "Settings",
+    "--vary ": "",
+    "--vary": "Varied",
+    "--with ": "",
+    "--with": "Other settings",
 }
 """By what `cuzk sim` calls it."""
 

@@ -21,7 +21,7 @@ from sim.plan import MEMORY_STEP, Plan, axis_of, plan
 from sim.pool import Pool, Recording, Target, pool
 from sim.question import Question
 from sim.scenario import Scenario, refusal
-from sim.settings import combinations, read_setting
+from sim.settings import VARY, combinations, given_by, read_setting
 from sim.size import MOST_KEPT, check_size, is_kept, warnings
 from sim.summary import Summary, summarize
 from sim.sweep import best_first, pareto_front
@@ -97,7 +97,8 @@ class Study:
         in_vain = list[NoEffectError]()
         for settings in combinations(varied):
             try:
-                scenario = self.question.scenario(self.given | settings)
+                with given_by(VARY, settings):
+                    scenario = self.question.scenario(self.given | settings)
             except UnplayableError as error:
                 refused.append((settings, str(error)))
                 in_vain += [error] if isinstance(error, NoEffectError) else []
@@ -134,7 +135,8 @@ class Study:
             return plan(self.question, axis, bounds, seeds, playing, self.given, share)
 
     def _playable(self, settings: Mapping[str, str]) -> Scenario:
-        scenario = self.question.scenario(self.given | dict(settings))
+        with given_by("--with", settings):
+            scenario = self.question.scenario(self.given | dict(settings))
         if why := refusal(scenario):
             raise SimError(why)
         return scenario

@@ -243,7 +243,10 @@ def test_a_profile_is_written_whole_to_be_edited(
         (["run", *BATCH, "--set", "machine.gpsu=2"], "did you mean 'machine.gpus'?"),
         (["run", *BATCH, "--set", "machine.memory=384"], "expected a size with its unit such as"),
         (["run", *BATCH, "--budget", "64GiB"], "porep-32g never fits: on host zen4 one partition"),
-        (["sweep", *BATCH, "--vary", "machine.gpus=2..1"], "there is nothing"),
+        (["sweep", *BATCH, "--vary", "machine.gpus=2..1"], "--vary machine.gpus=2..1: from 2 to 1"),
+        (["sweep", *BATCH, "--vary", "machine.gpus=1,x"], "--vary machine.gpus: found 'x', expected"),
+        (["compare", *BATCH, "--with", "machine.gpus=x"], "--with machine.gpus: found 'x', expected"),
+        (["compare", *BATCH, "--with", "machine.gpus"], "--with 'machine.gpus': expected KEY=VALUE"),
         (["sweep", *BATCH, "--vary", "memory.total_budget=1GiB"], "never fits"),
         (["compare", *BATCH, "--with", " "], "--with is empty"),
         (

@@ -8,7 +8,7 @@ from sim import SimError
 from sim.faults import AFTER
 from sim.quantities import IN_A_FILE
 from sim.scenario import refusal
-from sim.settings import combinations, known_keys, read_setting, read_values
+from sim.settings import combinations, given_by, known_keys, read_setting, read_values
 from sim.workload import ClosedLoop, OpenLoop
 from sim.workload_file import WorkloadTable
 from tests.sim.question import CIRCUITS, HOST, KIB, closed, opened, question
@@ -32,7 +32,8 @@ def test_every_combination_is_made_in_order() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("machine.gpus", "expected KEY=VALUE"),
+        ("machine.gpus", "expected KEY=VALUES, such as machine.gpus=1,2"),
+        ("machine.gpus=", "expected KEY=VALUES, such as machine.gpus=1,2"),
         ("machine.gpsu=2", "did you mean 'machine.gpus'?"),
         ("memory.total_budgte=2GiB", "did you mean 'memory.total_budget'?"),
         ("logging.level=debug", "it changes nothing in a simulation"),
@@ -47,6 +48,32 @@ def test_what_cannot_be_varied_is_refused(text: str, message: str) -> None:
     with pytest.raises(SimError) as error:
         read_values(text)
     assert message in str(error.value)
+    assert str(error.value).startswith(("--vary", "policy"))
+
+
+@pytest.mark.parametrize(
+    ("key", "guess"),
+    [
+        ("machine.foo", None), ("nosuch", None), ("memory.x", None), ("workload.porep-32g.x", None),
+        ("machine.memroy", "machine.memory"), ("machine.box.gpsu", "machine.gpus"), ("plicy", "policy"),
+        ("gpu.devices", "gpus.devices"), ("workload.small.deadlin", "workload.deadline"),
+    ],
+)  # fmt: skip
+def test_a_setting_is_guessed_by_its_own_name_not_by_its_sections(key: str, guess: str | None) -> None:
+    with pytest.raises(SimError) as error:
+        read_setting(f"{key}=1", "--with")
+    hint = f"did you mean {guess!r}?" if guess else f"expected one of {', '.join(known_keys())}"
+    assert str(error.value) == f"--with {key}: there is no such setting; {hint}"
+
+
+def test_what_is_wrong_is_said_of_the_option_that_gave_it() -> None:
+    asked = question(closed())
+    given = {"machine.cores": "two", "machine.gpus": "x"}
+    for option, key in (("--vary", "machine.cores"), ("--with", "machine.gpus")):
+        with pytest.raises(SimError, match=f"^{option} {key}: found"), given_by(option, [key]):
+            asked.scenario({key: given[key]})
+        with pytest.raises(SimError, match=f"^--set {key}: found"), given_by(option, ["machine.memory"]):
+            asked.scenario({key: given[key]})
 
 
 def test_too_many_combinations_are_refused() -> None:
