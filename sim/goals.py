@@ -6,13 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from config import nearest
 from sim.answers import LATENCY, Answers
 from sim.errors import SimError
 from sim.quantities import duration, share, size
 from sim.summary import Summary
 from sim.sweep import LOST, MISSED
+from sim.titles import MACHINE_ROWS, OF
 from sim.words import quantity, worded
 
+OF_EACH = (*OF, "slot_wait_share")
+"""Figures of a circuit or resource each, whose name follows in brackets."""
+OF_ALL = (
+    *(name for _, name in MACHINE_ROWS),
+    "hosts",
+    "unbegun_share",
+    "reserved_too_much_bytes",
+    "resident_too_much_bytes",
+)
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 _GOAL = re.compile(r"\s*([a-z0-9_]+(?:\[[^\]]+\])?)\s*(<=|>=)\s*(\S+)\s*")
 
@@ -57,6 +68,7 @@ def read_goal(text: str) -> Goal:
     if found is None:
         raise SimError(f"--goal {text!r}: expected such as latency_p99_s[porep-32g]<=2h or proofs_an_hour>=2")
     figure, sign, value = found.groups()
+    _check_kind(text, figure)
     return Goal(figure, sign == "<=", _bound(text, figure, value))
 
 
@@ -66,6 +78,18 @@ def read_share(text: str) -> float:
         return share(text)
     except ValueError as error:
         raise SimError(f"--late: {error}") from error
+
+
+def _check_kind(text: str, figure: str) -> None:
+    """Before anything is played; which circuits there are is known only then."""
+    kind, bracket, _ = figure.partition("[")
+    if kind not in OF_EACH + OF_ALL:
+        guess = nearest(kind, OF_EACH + OF_ALL)
+        hint = f"did you mean {guess!r}?" if guess else f"expected one of {', '.join(OF_EACH + OF_ALL)}"
+        raise SimError(f"--goal {text!r}: there is no figure {kind!r}; {hint}")
+    if bool(bracket) != (kind in OF_EACH):
+        form = f"{kind}[NAME], of one circuit or resource" if kind in OF_EACH else f"{kind}, which is of all"
+        raise SimError(f"--goal {text!r}: found {figure!r}, expected {form}")
 
 
 def _bound(text: str, figure: str, value: str) -> float:

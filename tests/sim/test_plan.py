@@ -164,6 +164,30 @@ def test_goals_have_units() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nonsense<=1s", "there is no figure 'nonsense'; expected one of latency_p50_s, "),
+        ("latncy_p99_s[small]<=1s", "there is no figure 'latncy_p99_s'; did you mean 'latency_p99_s'?"),
+        ("latency_p99_s<=1s", "found 'latency_p99_s', expected latency_p99_s[NAME], of one circuit"),
+        ("makespan_s[small]<=1s", "found 'makespan_s[small]', expected makespan_s, which is of all"),
+    ],
+)
+def test_a_goal_for_no_kind_of_figure_is_refused_before_anything_is_played(text: str, message: str) -> None:
+    with pytest.raises(SimError) as error:
+        read_goal(text)
+    assert str(error.value).startswith(f"--goal {text!r}: {message}")
+
+
+def test_every_figure_may_have_a_goal(here: Pool) -> None:
+    asked = (question(closed()), question(opened(600.0, poisson=0.1, deadline=1.0)))
+    for answers in here.play([Case(each.scenario(), 0) for each in asked]):
+        for name in answers.figures:
+            kind = name.partition("[")[0]
+            value = "1s" if kind.endswith("_s") else "1GiB" if kind.endswith("_bytes") else "1"
+            assert read_goal(f"{name}>={'1%' if kind.endswith('_share') else value}").figure == name
+
+
+@pytest.mark.parametrize(
     ("find", "workload", "hosts", "message"),
     [
         ("load", closed(), None, r"a closed workload .* describe an open one"),
