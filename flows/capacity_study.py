@@ -117,7 +117,7 @@ def _run(asked: Study, _parameters: StudyParameters) -> Findings:
 
 def _sweep(asked: Study, parameters: StudyParameters) -> Findings:
     swept = asked.sweep(parameters.vary, parameters.late)
-    found = "no point keeps up" if swept.winner is None else _settings(swept.winner.settings)
+    found = swept.none_does if swept.winner is None else _settings(swept.winner.settings)
     picture = pareto_png(parameters.title, swept)
     if swept.best[1:]:
         found += (

@@ -86,7 +86,7 @@ def _values(swept: Swept) -> dict[str, object]:
 
 
 def _print(swept: Swept) -> None:
-    from cli.sim.tables import points_table
+    from cli.sim.tables import lacking, points_table
     from cli.table import print_parts
     from flows.study.studies import MARKS
 
@@ -96,7 +96,10 @@ def _print(swept: Swept) -> None:
         f"{' '.join(f'{k}={v}' for k, v in settings.items())}: {why}" for settings, why in swept.refused
     ]
     if swept.winner is None:
-        lines.append("no point keeps up with what arrives, in time and within the memory")
+        goal = (
+            "keeps up with what arrives, in time" if swept.points[0].loop == "open" else "makes every proof"
+        )
+        lines += [f"no point {goal} and within the memory", *lacking(swept.points)]
     print_parts(points_table(swept.points, marks), *lines)
 
 
@@ -105,7 +108,7 @@ def _config_of(asked: Study, swept: Swept) -> str:
     from sim.winning_config import config_text
 
     if swept.winner is None:
-        raise SimError("no point keeps up, so there are no settings to write; vary more")
+        raise SimError(f"{swept.none_does}, so there are no settings to write; vary more")
     return config_text(asked.question, asked.given | dict(swept.winner.settings))
 
 

@@ -48,9 +48,14 @@ TOO_MUCH = {
 
 def explained(summary: Summary) -> list[str]:
     """What a verdict means that is not good, and what to do, a line each."""
-    most = {name: max(each.figures.get(name, 0.0) for each in summary.by_seed) for name in TOO_MUCH}
-    lines = [TOO_MUCH[name].format(quantity(name, value)) for name, value in most.items() if value]
-    return lines + short_of_slots(summary)
+    return lacking([summary]) + short_of_slots(summary)
+
+
+def lacking(summaries: Sequence[Summary]) -> list[str]:
+    """Of what there is too little of in some of them, by how much at most, and what to do; a line each."""
+    seeds = [answers for each in summaries for answers in each.by_seed]
+    most = {name: max(each.figures.get(name, 0.0) for each in seeds) for name in TOO_MUCH}
+    return [TOO_MUCH[name].format(quantity(name, value)) for name, value in most.items() if value]
 
 
 def short_of_slots(summary: Summary) -> list[str]:

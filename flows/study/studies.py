@@ -54,6 +54,13 @@ class Swept:
         """The cheapest of the best."""
         return self.best[0] if self.best else None
 
+    @property
+    def none_does(self) -> str:
+        """What is said where there is no winner; in a closed loop nothing arrives."""
+        if self.points[0].loop == "closed":
+            return "no point makes every proof within the memory"
+        return "no point keeps up with what arrives, in time and within the memory"
+
     def mark(self, point: Summary) -> str:
         """What MARKS explains."""
         best = ">" if point is self.winner else "=" if any(point is each for each in self.best) else ""

@@ -103,9 +103,11 @@ def test_the_verdict_is_the_same_words_everywhere(
     (row,) = csv.DictReader(table.read_text().splitlines())
     assert row["verdict"] == verdict
     assert json.loads(succeed(cuzk("sim", "run", *asked, "--json", env=environment)))["verdict"] == verdict
-    assert f" {verdict} " in succeed(
-        cuzk("sim", "sweep", *asked, "--vary", "machine.gpus=1", env=environment)
-    )
+    swept = succeed(cuzk("sim", "sweep", *asked, "--vary", "machine.gpus=1,1,2", env=environment))
+    assert f" {verdict} " in swept
+    assert "no point makes every proof within the memory" in swept
+    assert "more memory is reserved than the budget; run fewer at once" in swept
+    assert "arrives" not in swept
 
 
 def test_a_run_that_is_too_long_to_be_kept_has_no_pictures(
