@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 SECONDS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 LEAST_OF_A_UNIT = 3  # below that many the next smaller unit reads better
 BYTES = tuple((1024.0**power, unit) for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB")))
+LEAST = {"_share": 1e-4, "_s": 1e-3}
+"""By how a figure's name ends: what is less is told as less than that."""
+LEAST_ERROR_PERCENT = 5e-5  # of a share: none of its digits that are told would change
 ABSENT = "–"
 
 
@@ -33,7 +36,16 @@ def worded(name: str, interval: Interval) -> str:
     if interval.even:
         return f"{mean} ± {_error(name, interval.half / scale)}{unit}"
     low, high = (_mean(name, (end or 0.0) / scale) for end in (interval.low, interval.high))
-    return f"{mean} ({low} to {high}){unit}"
+    return f"{mean} ({low} to {high}){unit}" if {low, high} != {mean} else mean + unit
+
+
+def legible(name: str, interval: Interval) -> str:
+    """As `worded`, but of what is too little to be told from nothing only that it is so little."""
+    kind = _kind(name)
+    least = next((least for end, least in LEAST.items() if kind.endswith(end)), 0.0)
+    if not 0 < interval.mean < least:
+        return worded(name, interval)
+    return f"< {quantity(name, least)}"
 
 
 def quantity(name: str, value: float) -> str:
@@ -83,7 +95,9 @@ def _mean(name: str, value: float) -> str:
 
 
 def _error(name: str, value: float) -> str:
-    """Two digits, or all before the point; of bytes no more than of their mean."""
+    """Two digits, or all before the point; no more than those of their mean, of bytes and shares."""
     if value >= 9.95:
         return f"{value:,.0f}"
-    return f"{value:.2g}" if value >= 0.005 or not _kind(name).endswith("_bytes") else "0"
+    least = {"_bytes": 0.005, "_share": LEAST_ERROR_PERCENT}
+    too_little = any(_kind(name).endswith(end) and value < each for end, each in least.items())
+    return "0" if too_little else f"{value:.2g}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cli.table import PlainTable, table
 from groth16.output import replacing
 from sim.titles import in_brackets, machine_figures
-from sim.words import ABSENT, figure, number, quantity, signed, worded
+from sim.words import ABSENT, LEAST, figure, legible, number, quantity, signed, worded
 
 if TYPE_CHECKING:
     from sim.compare import Difference
@@ -125,7 +125,10 @@ def limits_table(summary: Summary) -> PlainTable:
         if name.startswith("binding_share") and interval.mean:
             resource = in_brackets(name)
             waited = f"waited_s[{WAITS.get(resource, '')}]"
-            made.add_row(resource, worded(name, interval), figure(summary, waited))
+            waits = summary.figures.get(waited)
+            made.add_row(
+                resource, legible(name, interval), ABSENT if waits is None else legible(waited, waits)
+            )
     return made
 
 
@@ -188,6 +191,9 @@ def bound_by(summary: Summary) -> str:
     if not shares:
         return "nothing"
     name = max(shares, key=lambda name: shares[name])
+    least = LEAST["_share"]
+    if shares[name] < least:
+        return f"{name} < {two_digits(100 * least)} %"
     return f"{name} {two_digits(100 * shares[name])} %"
 
 

@@ -12,7 +12,7 @@ from sim.arrivals import Trace
 from sim.intervals import Interval, interval_of, percentile, range_of
 from sim.scenario import play
 from sim.verdict import WINDOWS, Backlog, kendall_tau, load_of
-from sim.words import signed, worded
+from sim.words import legible, signed, worded
 from tests.sim.cluster import host, opened
 
 GROWS = [float(number) for number in range(WINDOWS)]
@@ -98,6 +98,8 @@ def test_no_interval_leaves_the_range_of_its_figure() -> None:
             "354.21 ± 0.91GiB",
         ),
         ("binding_share[x]", Interval(0.999, 0.996, 1.0, 2), "99.9 (99.6 to 100) %"),
+        ("binding_share[x]", Interval(0.99999, 0.99995, 1.0, 2), "100 %"),
+        ("binding_share[x]", Interval(0.5, 0.5 - 1e-9, 0.5 + 1e-9, 2), "50 %"),
         ("waited_s[x]", Interval(9e7, 0.0, 1.9e8, 2), "1,042 (0 to 2,199) d"),
         ("proofs", Interval(2769.0, 2702.6, 2835.4, 5), "2,769 ± 66"),
         ("proofs_an_hour", Interval(3.85, None, None, 1), "3.85"),
@@ -106,6 +108,23 @@ def test_no_interval_leaves_the_range_of_its_figure() -> None:
 )
 def test_figures_are_told_in_units_that_read_well(name: str, interval: Interval, words: str) -> None:
     assert worded(name, interval) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "words"),
+    [
+        ("binding_share[disk]", 8.09e-16, "< 0.01 %"),
+        ("binding_share[disk]", 0.000101, "0.0101 %"),
+        ("binding_share[disk]", 0.0, "0 %"),
+        ("waited_s[load]", 2.1e-9, "< 0.001 s"),
+        ("waited_s[load]", 0.0021, "0.0021 s"),
+        ("proofs", 1e-9, "1e-09"),
+    ],
+)
+def test_what_is_too_little_to_read_is_told_as_less_than_what_can_be(
+    name: str, mean: float, words: str
+) -> None:
+    assert legible(name, Interval(mean, None, None, 1)) == words
 
 
 def test_differences_have_their_sign() -> None:
