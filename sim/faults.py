@@ -7,9 +7,11 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from sim.quantities import DurationS, Share
+from sim.words import quantity
 
 NEVER_S = 0.0
 AFTER = {
+    "retries": ("stage_failures",),
     "device_repair": ("device_loss",),
     "restart": ("process_death", "device_loss"),
     "slow_disk_for": ("slow_disk",),
@@ -61,11 +63,31 @@ class Faults(BaseModel):
         """A fault that is given as never, as where it is varied, is enough."""
         for name, faults in AFTER.items():
             if name in self.model_fields_set and not self.model_fields_set.intersection(faults):
+                often = "1%" if faults[0] == "stage_failures" else "1d"
                 raise ValueError(
                     f"{name} changes nothing without {' or '.join(faults)}; give that, too, "
-                    f'such as faults.{faults[0]} = "1d"'
+                    f'such as faults.{faults[0]} = "{often}"'
                 )
         return self
+
+    def assumed(self) -> list[str]:
+        """How faults that there are go on where nobody has said it, in words, each with the key to say it."""
+        told = {
+            "retries": (self.stage_failures, f"what fails is tried again {self.retries} times"),
+            "device_repair": (
+                self.device_loss,
+                f"a lost device is back after {quantity('_s', self.device_repair)}",
+            ),
+            "restart": (
+                self.process_death or self.device_loss,
+                "a process that died, or gets one of several devices back, begins anew after "
+                + quantity("_s", self.restart),
+            ),
+            "slow_disk_for": (self.slow_disk, f"a disk is slow for {quantity('_s', self.slow_disk_for)}"),
+            "slow_disk_factor": (self.slow_disk, f"it is {self.slow_disk_factor:g} times as slow then"),
+        }
+        unsaid = told.keys() - self.model_fields_set
+        return [f"{words} (no {key})" for key, (there, words) in told.items() if there and key in unsaid]
 
     @property
     def none(self) -> bool:

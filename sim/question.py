@@ -15,6 +15,7 @@ from sim.assumed import assumed
 from sim.circuits import SimCircuit
 from sim.effects import check_effects
 from sim.errors import SimError
+from sim.faults import Faults
 from sim.hardware import Host, Prices
 from sim.hosts import ModelledHost, modelled_hosts
 from sim.kinds import BUDGET, fixed_at_once
@@ -64,7 +65,7 @@ class Question:
         shapes = [each.shape for each in workload.circuits.values()]
         modelled = self._modelled(config, hosts)
         check_effects(settings, self.profile.hosts, hosts, config, self.profile, shapes)
-        faults = _changed(self._table(settings).faults, parts.get("faults", {}), "faults")
+        faults = self.faults(settings)
         prices = _changed(self.profile.prices or Prices(), parts.get("prices", {}), "prices")
         return Scenario(
             workload,
@@ -84,6 +85,10 @@ class Question:
     def workload(self, settings: Mapping[str, str] = NO_SETTINGS) -> Workload:
         """What is to be proved under the settings. Raises SimError."""
         return workload_of(self._table(settings), self.folder, self.circuits.get, self.find_run)
+
+    def faults(self, settings: Mapping[str, str] = NO_SETTINGS) -> Faults:
+        """What goes wrong under the settings. Raises SimError."""
+        return _changed(self._table(settings).faults, sections(settings).get("faults", {}), "faults")
 
     def _table(self, settings: Mapping[str, str]) -> WorkloadTable:
         return _with_workload(self.table, sections(settings).get("workload", {}))

@@ -16,6 +16,7 @@ from flows.version import code_version
 from sim import Progress, SimError
 from sim.compare import fixed_against_budget
 from sim.errors import NoEffectError, UnplayableError
+from sim.faults import Faults
 from sim.goals import read_goal, read_share
 from sim.plan import MEMORY_STEP, Plan, axis_of, plan
 from sim.pool import Pool, Recording, Target, pool
@@ -138,6 +139,7 @@ class Study:
         axis, bounds, share = axis_of(find, step), [read_goal(text) for text in goals], read_share(late)
         seeds = self.parameters.all_seeds
         self._warn([self.question.workload(self.given)])
+        self._tell_of_faults([self.question.faults(self.given)])
         with self._pool(UNKNOWN) as playing:
             return plan(self.question, axis, bounds, seeds, playing, self.given, share)
 
@@ -155,8 +157,13 @@ class Study:
             self._say(f"runs of more than {MOST_KEPT:,} partitions are not kept in the history")
             recording = None
         self._warn([each.workload for each in scenarios], recording)
+        self._tell_of_faults([each.faults for each in scenarios])
         with self._pool(len(scenarios) * len(seeds), recording) as playing:
             return summarize(scenarios, seeds, playing)
+
+    def _tell_of_faults(self, found: Sequence[Faults]) -> None:
+        if lines := list(dict.fromkeys(line for each in found for line in each.assumed())):
+            self._say(f"assumed, where [faults] does not say: {'; '.join(lines)}")
 
     def _warn(self, workloads: Sequence[Workload], recording: Recording | None = None) -> None:
         for each in workloads:

@@ -110,6 +110,16 @@ def test_the_verdict_is_the_same_words_everywhere(
     assert "arrives" not in swept
 
 
+def test_how_a_fault_goes_on_is_told_where_nobody_said_it(cuzk: Cuzk, environment: dict[str, str]) -> None:
+    """Also where the fault is one of those that are varied."""
+    lost = ["faults.device_loss=1h"]
+    for asked in (["run", *BATCH, "--set", *lost], ["sweep", *BATCH, "--vary", *lost]):
+        done = cuzk("sim", *asked, env=environment)
+        succeed(done)
+        (line,) = [each for each in done.stderr.splitlines() if each.startswith("assumed")]
+        assert "where [faults] does not say: a lost device is back after 10 min (no device_repair)" in line
+
+
 def test_a_run_that_is_too_long_to_be_kept_has_no_pictures(
     cuzk: Cuzk, environment: dict[str, str], schedule: Path, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from policy import Device, DeviceLost, Displaced, Limits
 from sim import ModelledHost, replay
 from sim.arrivals import Periodic, Poisson, Trace
 from sim.errors import UnplayableError
+from sim.faults import Faults
 from sim.scenario import play
 from tests.sim.cluster import closed, host, opened
 from tests.sim.model import profile
@@ -131,3 +132,18 @@ def test_deaths_while_nothing_is_proved_do_no_harm(monkeypatch: pytest.MonkeyPat
     played = play(scenario, seed=0, with_log=True)
     assert played.answers.figures["proofs"] == 2
     assert len(played.runs) > 100
+
+
+def test_how_faults_go_on_is_told_where_it_is_assumed() -> None:
+    repaired = [
+        "a lost device is back after 10 min (no device_repair)",
+        "a process that died, or gets one of several devices back, begins anew after 60 s (no restart)",
+    ]
+    assert Faults(device_loss=86_400.0).assumed() == repaired
+    assert Faults(device_loss=86_400.0, device_repair=60.0, restart=9.0).assumed() == []
+    assert Faults(stage_failures=0.1).assumed() == ["what fails is tried again 2 times (no retries)"]
+    assert Faults(slow_disk=60.0).assumed() == [
+        "a disk is slow for 10 min (no slow_disk_for)", "it is 5 times as slow then (no slow_disk_factor)"
+    ]  # fmt: skip
+    assert Faults(process_death=60.0).assumed() == repaired[1:]
+    assert Faults().assumed() == Faults(device_loss=0.0).assumed() == []

@@ -112,7 +112,10 @@ def test_every_known_key_is_taken_by_the_question_that_it_suits() -> None:
         of_stream = key.rpartition(".")[2] in ("load", "duration", "deadline", "poisson", "every")
         asked = stream if key.startswith("workload.") and of_stream else batch
         read_setting(f"{key}={value}")
-        fault = {f"faults.{each}": "1h" for each in AFTER.get(key.rpartition(".")[2], ())[:1]}
+        fault = {
+            f"faults.{each}": "9%" if each == "stage_failures" else "1h"
+            for each in AFTER.get(key.rpartition(".")[2], ())[:1]
+        }
         before, changed = asked.scenario(fault), asked.scenario(fault | {key: value})
         assert changed.settings == fault | {key: value}
         assert (changed.hosts, changed.workload, changed.policy, changed.faults, changed.cost) != (
@@ -218,6 +221,7 @@ def test_a_load_is_a_factor() -> None:
         ("restart", "5m", "process_death or device_loss"),
         ("slow_disk_for", "5m", "slow_disk"),
         ("slow_disk_factor", "3.0", "slow_disk"),
+        ("retries", "3", "stage_failures"),
     ],
 )
 def test_how_a_fault_goes_on_is_refused_without_the_fault(key: str, value: str, lacks: str) -> None:
@@ -225,9 +229,10 @@ def test_how_a_fault_goes_on_is_refused_without_the_fault(key: str, value: str, 
     with pytest.raises(SimError, match=f"--set faults.{key}: {key} changes nothing without {lacks}; give"):
         question(closed()).scenario(settings)
     fault = f"faults.{lacks.partition(' ')[0]}"
-    for mean in ("1d", "0s"):  # never is a value, too, where it is varied
+    means = ("1%", "0%") if key == "retries" else ("1d", "0s")
+    for mean in means:  # never is a value, too, where it is varied
         question(closed()).scenario(settings | {fault: mean})
-    in_file = closed() | {"faults": {lacks.partition(" ")[0]: 86_400.0}}
+    in_file = closed() | {"faults": {lacks.partition(" ")[0]: 0.5 if key == "retries" else 86_400.0}}
     assert question(in_file).scenario(settings).faults.model_fields_set >= {key}
     with pytest.raises(ValueError, match="changes nothing without"):
         WorkloadTable.model_validate(closed() | {"faults": {key: value}}, context=IN_A_FILE)
