@@ -96,10 +96,7 @@ def _print(swept: Swept) -> None:
         f"{' '.join(f'{k}={v}' for k, v in settings.items())}: {why}" for settings, why in swept.refused
     ]
     if swept.winner is None:
-        goal = (
-            "keeps up with what arrives, in time" if swept.points[0].loop == "open" else "makes every proof"
-        )
-        lines += [f"no point {goal} and within the memory", *lacking(swept.points)]
+        lines += [swept.none_does, *lacking(swept.points)]
     print_parts(points_table(swept.points, marks), *lines)
 
 
