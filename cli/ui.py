@@ -75,8 +75,12 @@ def status() -> None:
         print(f"no Prefect server runs; start one: {program()} ui")
         sys.exit(1)
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(server.process_started_at))
-    users = used_by(server.folder) or "a `cuzk serve` or a batch"
-    until = "it is stopped" if server.stays else f"what uses it has ended: {users}"
+    users = used_by(server.folder)
+    until = f"what uses it has ended: {users or 'a `cuzk serve` or a batch'}"
+    if server.stays:
+        until = "it is stopped"
     answers = "answers" if trouble(server.api_url) is None else "does not answer yet"
     print(f"Prefect UI: {server.ui_url}\nprocess {server.pid} {answers}; since {since}, until {until}")
+    if server.stays and users:
+        print(f"used by {users}")
     print(f"log {server.log_path}")

@@ -122,7 +122,7 @@ class BatchSummary:
             words[0] += f", {faults} failed"
         if self.found:
             words[0] += f", {self.found} of them before"
-        if len(self.proofs) + self.found < self.count:
+        if len(self.proofs) + self.found < self.count and faults:
             words[0] += ", stopped after the first failure"
         if late := self.late:
             words[0] += f", {len(late)} of them up to {in_words(max(late))} late"

@@ -116,9 +116,12 @@ class WitnessCalculator:
             store.set_epoch_deadline(1)
             instance = _Instance(store, self._module, self.path)
             signals = flatten(inputs, instance.curve.fr.modulus, source)
-            with holding_bytes(memory_bytes(inputs) + memory_bytes(signals)):
-                instance.set_inputs(signals)
-                return Witness(instance.curve, instance.values(self._gather))
+            try:
+                with holding_bytes(memory_bytes(inputs) + memory_bytes(signals)):
+                    instance.set_inputs(signals)
+                    return Witness(instance.curve, instance.values(self._gather))
+            except InputError as error:  # it names the circuit, and it is the inputs that do not fit it
+                raise InputError(f"{source}: {error}") from error
 
 
 class _Instance:

@@ -32,9 +32,9 @@ def batch(parameters: BatchParameters, where: Where, **options: Any) -> None:
     """Prove COUNT proofs, inside one memory budget.
 
     Without --addr and --spawn: as the Prefect flow `prove_batch`, in this process. Uses the Prefect server
-    that PREFECT_API_URL names; without one, starts a local server for the run and stops it after. Ends
-    with a table of the proofs; status 1 if one of them failed. Ctrl-C ends it early, with the table of
-    what there is.
+    that PREFECT_API_URL names, else that of `cuzk ui`, else one that it starts for the run and stops after.
+    Ends with a table of the proofs; status 1 if one of them failed. Ctrl-C ends it early, with the table of
+    what there is, and how to go on.
 
     By a daemon: into a run's folder with a report. --type may be a kind of proof of the public protocol,
     too: porep, snap, wpost, winning. Status 1 if a proof failed, 3 if --timeout was too short; Ctrl-C
@@ -126,6 +126,7 @@ def _in_process(parameters: BatchParameters) -> None:
     print(f"history  {summary.history}; {when}: {program()} history show {summary.run_id}")
     print(f"flow     {_how_to_see(summary.flow_run_url)}")
     if interrupted:
+        print(f"the rest {program()} bench batch --resume {summary.run_id}")
         raise KeyboardInterrupt
     sys.exit(1 if summary.failed else 0)
 

@@ -19,6 +19,9 @@ from flows.server.local import Say, running_server
 # is busy for a minute, where by default the run that was to begin would be given up.
 PATIENT = {"PREFECT_WORKER_QUERY_SECONDS": "2", "PREFECT_CLIENT_MAX_RETRIES": "20"}
 
+NOT_IN_NAMES = "%&/<>"
+"""What Prefect has in no queue's name."""
+
 
 def apply_file(path: Path | None, notify: str | None, say: Say, report: Say) -> None:
     """Apply prefect.yaml (None: the bundled one) to the server that there is; `report` is told what became of
@@ -46,12 +49,20 @@ def check_address(url: str) -> None:
         )
 
 
+def check_queue(name: str) -> None:
+    """Raise FlowError for what cannot be a queue's name."""
+    if wrong := sorted(set(name) & set(NOT_IN_NAMES)):
+        unwanted = " ".join(NOT_IN_NAMES)
+        raise FlowError(f"--queue {name!r}: found {wrong[0]!r}, expected a name without any of {unwanted}")
+
+
 def serve_host(path: Path | None, queue: str | None, limit: int | None, say: Say) -> None:
     """Run what is due, until a signal; a local server that has to be started for it lasts as long.
 
     queue: the host's own; None: named as the host. Raises FlowError.
     """
     entries = read_deployments(path or BUNDLED)
+    check_queue(queue or "")
     for name, value in PATIENT.items():
         os.environ.setdefault(name, value)
     if settings := settings_file():

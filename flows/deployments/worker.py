@@ -24,6 +24,7 @@ from typing_extensions import override
 
 from flows.deployments.deploy import deploy
 from flows.deployments.file import DeploymentEntry
+from flows.deployments.own_ends import has_ended_since, respect_own_ends
 from flows.ends.ended_runs import close_tasks_for_ever
 from flows.ends.signals import cancelled_by_signals
 from flows.errors import FlowError
@@ -71,12 +72,8 @@ class HostWorker(ProcessWorker):
     async def _propose_crashed_state(
         self, flow_run: FlowRun, message: str, client: PrefectClient | None = None
     ) -> None:
-        """Not of a run whose end is known: who has seen that may have pressed Retry, and what runs now would
-        count as crashed. The worker comes to it when its hooks have run, seconds after the end.
-        """
-        since = None if flow_run.state is None else flow_run.state.timestamp
-        states = await (client or self.client).read_flow_run_states(flow_run.id)
-        if not any(state.is_final() and (since is None or state.timestamp > since) for state in states):
+        """Not of a run whose end is known, as in `own_ends`."""
+        if not await has_ended_since(client or self.client, flow_run):
             await super()._propose_crashed_state(flow_run, message, client)
 
     async def stop_runs(self) -> None:
@@ -140,6 +137,7 @@ async def serve(entries: list[DeploymentEntry], queue: str, limit: int | None, s
             await _make_queue(client, pool, queue)
     except HTTPError as error:
         raise FlowError(f"the Prefect server refuses or does not answer: {error}") from error
+    respect_own_ends()
     worker = HostWorker(pool, work_queues=[COMMON_QUEUE, queue], name=f"{queue}-{os.getpid()}", limit=limit)
     serving = asyncio.create_task(worker.start(printer=lambda _: None))
     closing = asyncio.create_task(close_tasks_for_ever(say))

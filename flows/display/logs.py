@@ -69,7 +69,7 @@ def _no_good_end(record: logging.LogRecord) -> bool:
 
 def _no_needless_traceback(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
-    if error is not None and says_it_all(error):
+    if error is None or says_it_all(error):  # of none there would be a line "NoneType: None"
         record.exc_info = None
     return True
 

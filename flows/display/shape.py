@@ -21,9 +21,10 @@ class Shape:
     each: bool = False
 
     def name(self, first: int, end: int) -> str:
-        """Of the proofs from index `first` to before `end`: "merkle #4–#12"."""
+        """Of the proofs from index `first` to before `end`: "merkle #4-#12"."""
+        # A dash is missing in the font of the graph in Prefect's UI.
         names = [self.name_of(first), self.name_of(end - 1).removeprefix(f"{self.circuit} ")]
-        return names[0] if end == first + 1 else "–".join(names)
+        return names[0] if end == first + 1 else "-".join(names)
 
     @property
     def is_small(self) -> bool:

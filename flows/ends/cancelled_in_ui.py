@@ -70,7 +70,8 @@ async def _watch(
                 break
             await asyncio.sleep(LOOK_EVERY_S)
     cancellation.why, cancellation.suspended = found.why, found.suspended
-    task.cancel()
+    if not task.cancelling():  # by a signal, which has come before
+        task.cancel()
     end_unless_closed_soon(asyncio.get_running_loop(), end_within_s())
 
 

@@ -45,9 +45,11 @@ async def _ended(proving: Coroutine[Any, Any, BatchSummary], part_of: UUID | Non
                 if summary.failed:
                     raise BatchFailed(summary) from summary.failed[0].error
         except asyncio.CancelledError as error:
-            if task := asyncio.current_task():
-                task.uncancel()  # the rest, telling Prefect, is not cancelled
-            return await _cancelled(await reason(cancellation, part_of), error)
+            try:
+                return await _cancelled(await reason(cancellation, part_of), error)
+            finally:  # and not before: until then another cancel, such as a worker's signal, is one too many
+                if task := asyncio.current_task():
+                    task.uncancel()
         except Exception as error:  # given to Prefect as a state, since it writes to disk what a flow raises
             get_run_logger().error("%s", error, exc_info=None if says_it_all(error) else error)
             return Failed(message=str(error), data=error)

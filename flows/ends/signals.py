@@ -39,7 +39,8 @@ def cancelled_by_signals(within_s: float = END_WITHIN_S) -> Iterator[None]:
     def stop() -> None:
         nonlocal received
         received = True
-        task.cancel()
+        if not task.cancelling():  # else it ends already, and another cancel would break that off
+            task.cancel()
         end_unless_closed_soon(loop, within_s)
         for number in STOPPING:
             loop.remove_signal_handler(number)

@@ -72,7 +72,8 @@ def test_wrong_inputs_are_refused_without_their_values(
 ) -> None:
     refuses(lambda _: calculator.calculate(inputs() | change), calculator.path, words)
     with pytest.raises(InputError) as caught:
-        calculator.calculate(inputs() | change)
+        calculator.calculate(inputs() | change, "mine.json")
+    assert str(caught.value).startswith(f"mine.json: {calculator.path}: ")
     assert "98765" not in str(caught.value)
 
 

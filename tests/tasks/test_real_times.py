@@ -37,7 +37,7 @@ def test_a_proof_knows_when_each_stage_began_and_ended() -> None:
 
 
 def test_a_group_has_been_under_way_since_its_first_proof() -> None:
-    group = Group("merkle #1–#3", 3)
+    group = Group("merkle #1-#3", 3)
     assert group.times_s() is None
     group.begin_one("a", "merkle #1")
     times_s = group.times_s()

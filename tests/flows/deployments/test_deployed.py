@@ -218,6 +218,22 @@ def test_a_user_of_the_ui_starts_a_batch_sees_it_and_cancels_another(
         assert (shots / f"{name}.png").stat().st_size > 10_000
 
 
+def test_a_run_that_is_cancelled_keeps_its_word_and_can_be_retried_at_once(
+    on: Host,
+    worker: "subprocess.Popen[str]",  # noqa: ARG001 it comes seconds later to say that the run was cancelled
+) -> None:
+    run = on.start(NIGHTLY, circuit="merkle", count=40, concurrency=1)
+    assert eventually(lambda: proved_so_far(on, run) > 0)
+    on.cancel(run)
+    assert eventually(lambda: on.state(run) == "CANCELLED")
+    ask(on.api_url, f"flow_runs/{run}/set_state", state={"type": "SCHEDULED", "name": "AwaitingRetry"})
+    assert eventually(lambda: on.state(run) in FINAL and on.state(run) != "CANCELLED")
+    states = [each for each in on.get(f"flow_run_states/?flow_run_id={run}") if each["type"] in FINAL]
+    assert [each["type"] for each in states] == ["CANCELLED", "COMPLETED"]
+    assert " of 40 proved; for the rest start a run with Resume" in states[0]["message"]
+    assert states[1]["message"].startswith("40 of 40 proved")
+
+
 def test_what_is_killed_and_retried_or_suspended_and_resumed_goes_on_with_the_rest(
     on: Host, worker: "subprocess.Popen[str]"
 ) -> None:

@@ -105,3 +105,9 @@ def test_an_address_that_takes_no_first_word_is_told_without_its_secret() -> Non
     assert "did not take a first word from this host (it answered 501);" in answered
     assert unheard.startswith("warning: the alerts' address did not take a first word from this host (")
     assert "secret" not in answered + unheard
+
+
+@pytest.mark.parametrize("name", ["a/b", "50%", "<host>"])
+def test_a_queue_is_refused_a_name_that_prefect_has_none_of(name: str) -> None:
+    with pytest.raises(FlowError, match=f"^--queue {name!r}: found '[%/<]', expected a name without any of "):
+        serve_host(None, name, None, silent)

@@ -74,4 +74,5 @@ def test_a_task_that_fails_has_a_traceback_where_its_words_do_not_say_it_all(
     error = ProofFailed("merkle #2: no")
     error.__cause__ = cause
     logging.getLogger("prefect.task_runs").error("Task run failed with exception", exc_info=error)
-    assert [bool(record.exc_info) for record in caplog.records] == [has_traceback]
+    logging.getLogger("prefect.task_runs").error("Finished in state Failed", exc_info=True)  # of no error
+    assert [bool(record.exc_info) for record in caplog.records] == [has_traceback, False]

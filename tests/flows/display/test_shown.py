@@ -36,9 +36,9 @@ class Engine:
 
 
 def test_proofs_in_a_row_are_named_by_the_first_and_the_last() -> None:
-    assert [batch(20, 1).name(3, end) for end in (4, 12)] == ["merkle #4", "merkle #4–#12"]
+    assert [batch(20, 1).name(3, end) for end in (4, 12)] == ["merkle #4", "merkle #4-#12"]
     parts = Shape("merkle", 9, 1, lambda index: f"merkle #{index // 3 + 1}, {index % 3 + 1} of 3")
-    assert parts.name(1, 6) == "merkle #1, 2 of 3–#2, 3 of 3"
+    assert parts.name(1, 6) == "merkle #1, 2 of 3-#2, 3 of 3"
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def prove(
 
 def test_short_proofs_are_shown_in_groups_worth_a_task(tasks: list[str]) -> None:
     prove(batch(20, 1), usual_s=WORTH_S / 12, at_a_time=20)
-    assert tasks == ["merkle #1–#12", "merkle #13–#20"]
+    assert tasks == ["merkle #1-#12", "merkle #13-#20"]
 
 
 def test_long_proofs_have_tasks_of_their_own(tasks: list[str]) -> None:
@@ -104,17 +104,17 @@ def test_while_nothing_is_known_proofs_have_tasks_of_their_own_and_then_the_batc
     tasks: list[str],
 ) -> None:
     prove(batch(40, 1), usual_s=None, proof_s=WORTH_S / 20)
-    assert tasks == ["merkle #1", "merkle #2", "merkle #3", "merkle #4–#23", "merkle #24–#40"]
+    assert tasks == ["merkle #1", "merkle #2", "merkle #3", "merkle #4-#23", "merkle #24-#40"]
 
 
 def test_the_batch_s_own_pace_is_what_counts_once_it_is_known(tasks: list[str]) -> None:
     prove(batch(8, 1), usual_s=WORTH_S / 3, at_a_time=3, proof_s=2 * WORTH_S)
-    assert tasks == ["merkle #1–#3", *(f"merkle #{number}" for number in range(4, 9))]
+    assert tasks == ["merkle #1-#3", *(f"merkle #{number}" for number in range(4, 9))]
 
 
 def test_proofs_that_were_there_are_in_their_group_and_do_not_keep_it_open(tasks: list[str]) -> None:
     prove(batch(9, 1), usual_s=WORTH_S / 4, found=range(2, 5), at_a_time=20)
-    assert tasks == ["merkle #1–#4", "merkle #6–#9"]
+    assert tasks == ["merkle #1-#4", "merkle #6-#9"]
 
 
 def test_each_proof_has_tasks_where_that_is_asked_for(tasks: list[str]) -> None:
@@ -144,12 +144,12 @@ def test_what_is_given_up_keeps_no_group_open(tasks: list[str]) -> None:
             display.give_up()
 
     asyncio.run(steps())
-    assert tasks == ["merkle #1–#3", "merkle #4–#6"]
+    assert tasks == ["merkle #1-#3", "merkle #4-#6"]
 
 
 def test_a_group_is_open_until_its_last_proof_has_ended_and_knows_its_failures() -> None:
     async def steps() -> None:
-        group = Group("merkle #1–#3", 3)
+        group = Group("merkle #1-#3", 3)
         waiting = asyncio.create_task(group.wait())
         for proof_id, error in (("a", None), ("b", ValueError("merkle #2: no"))):
             group.begin_one(proof_id, proof_id)
@@ -195,7 +195,7 @@ def test_followers_are_waited_for_and_bounded_and_their_errors_end_nothing() -> 
 )
 def test_a_group_ends_as_its_proofs_have(errors: list[Exception | None], state: str, said: str) -> None:
     """With fewer ends than proofs it is given up."""
-    group = Group("merkle #1–#2", 2)
+    group = Group("merkle #1-#2", 2)
     for error in errors:
         group.end_one(None, error)
     group.give_up()

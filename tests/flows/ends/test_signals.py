@@ -30,6 +30,23 @@ async def steps():
 asyncio.run(steps())
 """
 
+ENDS_ALREADY = """
+import asyncio, os, signal
+from flows.ends.signals import cancelled_by_signals
+
+async def steps():
+    with cancelled_by_signals():
+        asyncio.get_running_loop().call_later(0.1, asyncio.current_task().cancel)
+        try:
+            await asyncio.sleep(600)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(0.3)
+            print("ended in good order", flush=True)
+
+asyncio.run(steps())
+"""
+
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
@@ -71,6 +88,14 @@ def test_a_second_signal_ends_the_process_at_once(first: signal.Signals) -> None
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
     assert complaint.startswith("cuzk: interrupted; ")
+
+
+def test_a_signal_does_not_break_off_how_a_task_ends_that_was_cancelled_before() -> None:
+    """As where a run sees that it is cancelled, and then its worker tells it to stop."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS_ALREADY], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "ended in good order\n"
 
 
 def test_the_handler_that_was_there_is_there_again() -> None:

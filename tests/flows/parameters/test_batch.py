@@ -28,6 +28,12 @@ def test_a_batch_says_how_late_it_was() -> None:
     assert failed.state == "failed"
 
 
+def test_a_batch_that_is_cancelled_has_not_stopped_for_a_failure() -> None:
+    some = replace(summary(None, ProofCancelled("cancelled with the batch")), count=9)
+    assert some.headline == "1 of 9 proved; cancelled with the batch"
+    assert "stopped after the first failure" in replace(summary(None, ProofFailed("no")), count=9).headline
+
+
 def test_every_field_of_the_form_has_a_title_and_a_help() -> None:
     for field in BatchParameters.model_fields.values():
         assert field.title
