@@ -6,7 +6,6 @@ from policy import Circuit, Entry, Priority
 from sim.bound import device_rate, synthesis_rate
 from sim.durations import Durations
 from sim.host import SimulatedHost
-from sim.profile import MachineProfile
 from sim.workload import Request
 
 
@@ -21,7 +20,8 @@ class Outlook:
         profile, limits = host.modelled.profile, host.modelled.limits
         self._host, self._device_count = host, len(limits.devices)
         self._synthesis_rate = synthesis_rate(limits, profile)
-        self._device_rate = device_rate(limits, profile) / (1 - _host_share(profile))
+        self._device_rate = device_rate(limits, profile)
+        self._device_share = 1 - profile.host_before_share - profile.host_after_share  # of proving
         self._left_s = dict.fromkeys(Priority, 0.0)
         self._partition_s: dict[str, float] = {}  # by the circuit
         self._load_s: dict[str, float] = {}  # by the entry
@@ -49,7 +49,7 @@ class Outlook:
             durations: Durations = self._host.durations
             self._partition_s[circuit.name] = max(
                 fmean(durations.samples("synthesize", circuit)) / self._synthesis_rate,
-                fmean(durations.samples("prove", circuit)) / self._device_rate,
+                fmean(durations.samples("prove", circuit)) * self._device_share / self._device_rate,
             )
         return self._partition_s[circuit.name]
 
@@ -57,8 +57,3 @@ class Outlook:
         if entry.key not in self._load_s:
             self._load_s[entry.key] = self._host.durations.usual_load_s(entry, circuit)
         return self._load_s[entry.key]
-
-
-def _host_share(profile: MachineProfile) -> float:
-    """Of proving, before and after the part that a GPU does."""
-    return profile.host_before_share + profile.host_after_share

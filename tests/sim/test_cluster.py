@@ -12,7 +12,7 @@ from policy import Complete
 from sim import ModelledHost
 from sim.arrivals import Periodic, Trace
 from sim.scenario import Played, play
-from tests.sim.cluster import host, opened
+from tests.sim.cluster import closed, host, opened
 
 PROOF_S, LOAD_S = 4.0, 1.0
 """A proof has the device of such a host to itself, and its keys are loaded, for so long."""
@@ -63,3 +63,11 @@ def test_a_host_that_holds_the_keys_is_taken_where_it_would_be_done_first() -> N
 def test_one_more_host_costs_no_more_than_to_load_there(gaps: list[float], hosts: int) -> None:
     at_s = [sum(gaps[: number + 1]) for number in range(len(gaps))]
     assert fmean(latencies_s(at_s, hosts + 1)) <= fmean(latencies_s(at_s, hosts)) + LOAD_S + 1e-9
+
+
+def test_hosts_whose_devices_take_no_part_of_a_proof_share_the_work_too() -> None:
+    """All of it is the processors' work before and after: by the synthesis the second host has less to do."""
+    hosts = [host(name, workers=1, slots=1, host_before_share=0.5, host_after_share=0.5) for name in "ab"]
+    played = play(closed(8, 8, *hosts), seed=0, with_log=True)
+    assert all(run.log for run in played.runs)
+    assert played.answers.figures["proofs"] == 8
