@@ -38,7 +38,7 @@ class Admission:
         room.wake_at_s, self.lacks_room = None, False
         while self._line.blocks or self._gathering.blocks:
             hot, cold = stages.open_to()
-            self.lacks_room = False
+            self.lacks_room = False  # of who was admitted just now it is no longer so
             if not ((hot or cold) and self._admit_one(now_s, hot, cold)):
                 why_not_hot = room.cause if hot else stages.why_not_hot()
                 if why_not_hot is not waiting.hot.cause:

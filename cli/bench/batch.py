@@ -126,7 +126,8 @@ def _in_process(parameters: BatchParameters) -> None:
     print(f"history  {summary.history}; {when}: {program()} history show {summary.run_id}")
     print(f"flow     {_how_to_see(summary.flow_run_url)}")
     if interrupted:
-        print(f"the rest {program()} bench batch --resume {summary.run_id}")
+        if parameters.mode == "real":  # a simulated one is simulated anew
+            print(f"the rest {program()} bench batch --resume {summary.run_id}")
         raise KeyboardInterrupt
     sys.exit(1 if summary.failed else 0)
 
