@@ -119,6 +119,8 @@ def test_a_batch_ends_in_good_order_by_ctrl_c_and_shows_what_there_is(
     assert "\ncancelled: " in table
     (folder,) = [line.split()[1] for line in table.splitlines() if line.startswith("proofs ")]
     assert len(list(Path(folder).glob("*/proof.json"))) == table.count("   succeeded ")
+    (rest,) = [line for line in table.splitlines() if line.startswith("the rest ")]
+    assert rest.endswith(f"bench batch --resume {Path(folder).name}")
     (log,) = [line.split()[1] for line in table.splitlines() if line.startswith("log ")]
     assert Path(log).exists()
     assert newest_state(cuzk, environment) == "cancelled"
