@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from simpy import Environment
-
 from policy import (
     Admit,
     BudgetPolicy,
@@ -31,6 +29,7 @@ from policy import (
     Submit,
     WaitCause,
 )
+from sim.clock import Clock
 from sim.durations import Durations
 from sim.log import RunLog
 from sim.machine import SimulatedMachine
@@ -157,7 +156,7 @@ class Watched:
 
 def run(policy: Policy, mix: Mix, seed: int = 0) -> float:
     """Seconds until the last proof."""
-    env = Environment(initial_time=0.0)
+    env = Clock()
     log = RunLog(policy)
     machine = SimulatedMachine(env, policy, MACHINE, Durations(MACHINE, CONSTRAINTS, seed), [log])
     for job in mix.jobs:

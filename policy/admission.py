@@ -27,6 +27,7 @@ class Admission:
     def __init__(self, work: Work, room: Room, sort_by_type: bool) -> None:
         self._work, self._waiting, self._stages = work, work.waiting, work.stages
         self._line, self._gathering = work.waiting.line, work.waiting.gathering
+        self._hot, self._cold = work.waiting.hot, work.waiting.cold
         self._room = room
         self._sort_by_type = sort_by_type
         self._in_vain: Search | None = None  # the last that was
@@ -34,35 +35,29 @@ class Admission:
 
     def admit_all(self, now_s: float) -> None:
         """And note what those wait for who are left: who may start and does not has no room."""
-        waiting, stages, room = self._waiting, self._stages, self._room
+        line, gathering, waiting, room = self._line, self._gathering, self._waiting, self._room
         room.wake_at_s, self.lacks_room = None, False
-        while self._line.blocks or self._gathering.blocks:
-            hot, cold = stages.open_to()
-            self.lacks_room = False  # of who was admitted just now it is no longer so
-            if not ((hot or cold) and self._admit_one(now_s, hot, cold)):
-                why_not_hot = room.cause if hot else stages.why_not_hot()
-                if why_not_hot is not waiting.hot.cause:
-                    waiting.hot.turn(why_not_hot, now_s)
-                why_not_cold = room.cause if cold else stages.why_not_cold()
-                if why_not_cold is not waiting.cold.cause:
-                    waiting.cold.turn(why_not_cold, now_s)
+        while line.blocks or gathering.blocks:
+            why_not_hot, why_not_cold = self._stages.closed_to()
+            hot, cold = why_not_hot is None, why_not_cold is None
+            least_bytes = line.least_bytes(hot, cold, waiting.last_rank)
+            nobody = least_bytes == NEVER and not (cold and gathering.blocks)
+            if nobody or not self._admit_one(now_s, least_bytes, hot, cold):
+                if self._hot.cause is not (why_not_hot or room.cause):
+                    self._hot.turn(why_not_hot or room.cause, now_s)
+                if self._cold.cause is not (why_not_cold or room.cause):
+                    self._cold.turn(why_not_cold or room.cause, now_s)
                 return
+            self.lacks_room = False  # of who was admitted just now it is no longer so
 
-    def _admit_one(self, now_s: float, hot: bool, cold: bool) -> bool:
-        """Of the hot, which get a slot, or of the cold, which load."""
+    def _admit_one(self, now_s: float, least_bytes: int, hot: bool, cold: bool) -> bool:
+        """Of the hot, which get a slot, or of the cold, which load. Those in the line need `least_bytes`."""
         work, room = self._work, self._room
-        least_bytes = self._line.least_bytes(hot, cold, self._waiting.last_rank)
-        gathers = self._gathering.blocks
-        if least_bytes == NEVER and not gathers:  # there is nobody of that kind
-            room.wake_at_s = None
-            return False
         self.lacks_room = True
         most_bytes = room.most_bytes(now_s, False)
-        if most_bytes < least_bytes and not gathers:  # so a search would find nobody
-            room.wake_at_s = None
+        if most_bytes < least_bytes and not self._gathering.blocks:  # so a search would find nobody
             room.wanted(least_bytes)
-        elif not self._again_in_vain(most_bytes, hot, cold):
-            room.wake_at_s = None
+        elif self._in_vain is None or not self._again_in_vain(most_bytes, hot, cold, self._in_vain):
             if self._admit_first(now_s, most_bytes, hot, cold, forced=False):
                 return True
             changes = self._line.changes, self._gathering.changes, work.cache.changes
@@ -71,10 +66,9 @@ class Admission:
             return False
         return self._admit_first(now_s, room.most_bytes(now_s, True), hot, cold, forced=True)
 
-    def _again_in_vain(self, most_bytes: int, hot: bool, cold: bool) -> bool:
+    def _again_in_vain(self, most_bytes: int, hot: bool, cold: bool, last: Search) -> bool:
         """Whether what has changed since the last search cannot make its outcome another."""
-        last = self._in_vain
-        if last is None or self._line.changes != last.line_changes:
+        if self._line.changes != last.line_changes:
             return False
         if self._work.cache.changes != last.idle_changes or self._gathering.changes != last.gathering_changes:
             return False

@@ -31,11 +31,6 @@ class Budget:
         self.limit_bytes = limit_bytes
         self.free_bytes = (NO_LIMIT if limit_bytes is None else limit_bytes) - self.reserved_bytes
 
-    def _give_back(self, size_bytes: int) -> None:
-        self.free_bytes += size_bytes
-        self.reserved_bytes -= size_bytes
-        assert self.reserved_bytes >= 0, f"{self}: more given back than taken"
-
     def __repr__(self) -> str:
         return f"Budget({self.reserved_bytes} of {self.limit_bytes})"
 
@@ -51,14 +46,17 @@ class Reservation:
 
     def release_part(self, part_bytes: int) -> None:
         """Give back some of it and keep the rest."""
-        assert self._budget is not None, "part of a reservation given back after the whole"
-        assert 0 <= part_bytes <= self.size_bytes, f"{part_bytes} of {self.size_bytes} bytes given back"
-        self.size_bytes -= part_bytes
-        self._budget._give_back(part_bytes)
+        budget, size_bytes = self._budget, self.size_bytes
+        assert budget is not None, "part of a reservation given back after the whole"
+        assert 0 <= part_bytes <= size_bytes, f"{part_bytes} of {size_bytes} bytes given back"
+        self.size_bytes = size_bytes - part_bytes
+        budget.free_bytes += part_bytes
+        budget.reserved_bytes -= part_bytes
 
     def release(self) -> None:
         """Give back what is left of it."""
         budget, size_bytes = self._budget, self.size_bytes
         assert budget is not None, "reservation given back twice"
         self._budget, self.size_bytes = None, 0
-        budget._give_back(size_bytes)
+        budget.free_bytes += size_bytes
+        budget.reserved_bytes -= size_bytes

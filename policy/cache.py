@@ -74,25 +74,29 @@ class EntryCache:
         used: list[CachedEntry] = []
         to_load: list[Entry] = []
         for entry in circuit.entries:
-            cached = self._entries.get(entry.key)
+            cached = self.find(entry.key)
             if cached is None:
-                reservation = self._budget.reserve(entry.size_bytes)
-                cached = self._entries[entry.key] = CachedEntry(entry, reservation, now_s)
+                cached = self._begin_load(entry, now_s)
                 to_load.append(entry)
-            elif not (cached.users or cached.loading):
+            elif not cached.users and not cached.loading:
                 self._no_longer_idle(cached)
             cached.users += 1
             used.append(cached)
-        self.loading += len(to_load)
         return used, to_load
+
+    def _begin_load(self, entry: Entry, now_s: float) -> CachedEntry:
+        reservation = self._budget.reserve(entry.size_bytes)
+        cached = self._entries[entry.key] = CachedEntry(entry, reservation, now_s)
+        self.loading += 1
+        return cached
 
     def release(self, used: Iterable[CachedEntry], now_s: float) -> None:
         """End one partition's use of the entries."""
         idle: list[CachedEntry] = []
         for cached in used:
-            cached.users -= 1
-            assert cached.users >= 0, f"{cached.entry.key} given back more often than taken"
-            if not cached.users and not cached.loading:
+            users = cached.users = cached.users - 1
+            assert users >= 0, f"{cached.entry.key} given back more often than taken"
+            if not users and not cached.loading:
                 idle.append(cached)
         if idle:
             self._now_idle(idle, now_s)

@@ -13,7 +13,7 @@ class DeviceWorkers:
     beside its circuit's entry there, which stays for those to come.
     """
 
-    __slots__ = ("_holds", "_uses", "busy", "device", "entries", "idle", "is_lost", "memory")
+    __slots__ = ("busy", "device", "entries", "held", "idle", "is_lost", "memory")
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -21,8 +21,7 @@ class DeviceWorkers:
         self.entries = Residents(self.memory)
         self.busy, self.idle = 0, device.workers
         self.is_lost = False
-        self._holds: dict[object, Reservation] = {}
-        self._uses: dict[object, CachedEntry] = {}
+        self.held: dict[object, tuple[Reservation | None, CachedEntry | None]] = {}  # by who holds it
 
     def holds(self, entry: Entry | None) -> bool:
         return entry is not None and self.entries.find(entry.key) is not None
@@ -40,34 +39,26 @@ class DeviceWorkers:
             return None
         return self.entries.plan_eviction(lacking_bytes, lambda key: key == (entry and entry.key)) or None
 
-    def take(self, holder: object, entry: Entry | None, device_bytes: int, now_s: float) -> bool:
+    def hold(self, holder: object, entry: Entry | None, device_bytes: int, now_s: float) -> bool:
         """Whether the entry has to be sent there for it."""
-        assert self.idle > 0, f"device {self.device.name} has no idle worker"
-        missing = False
-        if self.device.memory_bytes is not None:
-            if entry is not None:
-                self._uses[holder], missing = self.entries.use(entry, now_s)
-            if device_bytes:
-                self._holds[holder] = self.memory.reserve(device_bytes)
-        self.busy += 1
-        self.idle -= 1
+        if self.device.memory_bytes is None:
+            return False
+        used, missing = (None, False) if entry is None else self.entries.use(entry, now_s)
+        self.held[holder] = (self.memory.reserve(device_bytes) if device_bytes else None, used)
         return missing
 
-    def give_back(self, holder: object, now_s: float) -> None:
-        if self.device.memory_bytes is not None:
-            held, used = self._holds.pop(holder, None), self._uses.pop(holder, None)
-            if held is not None:
-                held.release()
-            if used is not None:
-                self.entries.release([used], now_s)
-        self.busy -= 1
-        self.idle += not self.is_lost
+    def let_go(self, holder: object, now_s: float) -> None:
+        reservation, used = self.held.pop(holder, (None, None))
+        if reservation is not None:
+            reservation.release()
+        if used is not None:
+            self.entries.release([used], now_s)
 
     def lose(self) -> None:
         """No worker is idle any more, and no entry there; what proves may still end."""
         self.is_lost = True
         self.idle = 0
-        self._uses.clear()
+        self.held = {holder: (reservation, None) for holder, (reservation, _) in self.held.items()}
         self.entries.lose_all()
 
 
@@ -96,28 +87,35 @@ class DevicePool:
 
     def pick(self, circuit: Circuit, device_bytes: int) -> Place | None:
         """An idle worker with room, if there is one."""
-        best: Place | None = None
-        highest = (False, False, 0)
+        places: list[Place] = []
         entry = circuit.device_entry
         for workers in self._all:
             if workers.idle:
                 evictions = workers.evictions_for(entry, device_bytes)
                 if evictions is not None:
-                    rank = (workers.holds(entry), not evictions, workers.idle)
-                    if rank > highest:
-                        best, highest = (workers, evictions), rank
-        return best
+                    places.append((workers, evictions))
+        if len(places) < 2:
+            return places[0] if places else None
+        return max(places, key=lambda place: (place[0].holds(entry), not place[1], place[0].idle))
 
     def take(
         self, workers: DeviceWorkers, holder: object, circuit: Circuit, device_bytes: int, now_s: float
     ) -> bool:
         """Whether the circuit's entry has to be sent there for it."""
+        assert workers.idle > 0, f"device {workers.device.name} has no idle worker"
         self.idle_workers -= 1
-        return workers.take(holder, circuit.device_entry, device_bytes, now_s)
+        workers.idle -= 1
+        workers.busy += 1
+        entry = circuit.device_entry
+        return (entry is not None or device_bytes > 0) and workers.hold(holder, entry, device_bytes, now_s)
 
     def give_back(self, workers: DeviceWorkers, holder: object, now_s: float) -> None:
-        workers.give_back(holder, now_s)
-        self.idle_workers += not workers.is_lost
+        workers.busy -= 1
+        if not workers.is_lost:
+            workers.idle += 1
+            self.idle_workers += 1
+        if workers.held:
+            workers.let_go(holder, now_s)
 
     def lose(self, name: str) -> None:
         workers = self.by_name[name]

@@ -54,8 +54,8 @@ class Queries:
 
     def wanted_share(self, now_s: float) -> WantedShare | None:
         work = self._work
-        hot, cold = work.stages.open_to()
-        for group in work.waiting.fitting(NEVER, hot, cold):
+        why_not_hot, why_not_cold = work.stages.closed_to()
+        for group in work.waiting.fitting(NEVER, why_not_hot is None, why_not_cold is None):
             wanted = self._room.wanted_share(group, now_s, work.stalled())
             if wanted is not None:
                 return wanted

@@ -46,6 +46,7 @@ class Line:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self._last_places: list[Place] = []  # of the blocks
+        self.count = 0  # of groups
         self.changes = 0  # of who stands in it, what they need, and who may start
         self._least_hot_bytes = self._least_cold_bytes = NEVER
         self._outdated = False
@@ -58,6 +59,7 @@ class Line:
 
     def insert(self, group: "Group") -> None:
         self.changes += 1
+        self.count += 1
         blocks, lasts, place = self.blocks, self._last_places, group.place
         at = bisect_left(lasts, place)
         if at == len(lasts):  # it is the last of all
@@ -88,6 +90,7 @@ class Line:
 
     def remove(self, group: "Group") -> None:
         self.changes += 1
+        self.count -= 1
         block = group.block
         assert block is not None, f"a group of {group.circuit.circuit.name} is not in the line"
         places, place = block.places, group.place

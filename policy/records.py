@@ -5,6 +5,7 @@ from policy.cache import CachedEntry
 from policy.circuits import CircuitRecord, Rank
 from policy.devices import DeviceWorkers
 from policy.errors import ProtocolError
+from policy.line import Place
 from policy.model import Job, PartitionId
 from policy.states import (
     CANCELLED,
@@ -50,7 +51,7 @@ class JobRecord:
         self.job = job
         self.circuit = circuit
         self.rank: Rank = (effective_s, sequence)
-        self.place = (effective_s, 1, sequence)
+        self.place: Place = (effective_s, 1, sequence)
         self.waits_in_line = False
         self.started = False
         self.started_s = 0.0
@@ -98,7 +99,7 @@ class JobRecord:
 
     def waited(self, index: int, left: Mark) -> Waited:
         """Of a partition that waits in line, or did so until it `left` it."""
-        joined = self.rejoined.get(index, self.joined)
+        joined = self.rejoined.get(index, self.joined) if self.rejoined else self.joined
         assert joined is not None, f"{PartitionId(self.job.id, index)} has never been in line"
         return Waited(self.past.get(index), joined, self.left or left)
 
@@ -122,33 +123,39 @@ class PartitionRecord:
         "waited",
     )
 
-    def __init__(self, job: JobRecord, index: int, reservation: Reservation, waited: Waited) -> None:
+    behind: PartitionState
+    """The state before; while stopping: how far its work has come."""
+    order: tuple[Place, int]
+    """Whose turn it is among those that wait for a slot or a device: whole proofs first."""
+
+    def __init__(
+        self,
+        job: JobRecord,
+        index: int,
+        reservation: Reservation,
+        entries: list[CachedEntry],
+        waited: Waited,
+    ) -> None:
         self.id = PartitionId(job.job.id, index)
         self.job = job
         self.state = WAITING
-        self.behind = WAITING  # while stopping: how far its work has come
         self.reservation: Reservation | None = reservation
         self.phase1_bytes = job.circuit.estimate.phase1_bytes  # of the reservation
-        self.entries: list[CachedEntry] = []
+        self.entries = entries
         self.loads_left = 0
         self.slot = False
         self.device: DeviceWorkers | None = None
         self.overtaken = 0
         self.waited = waited
-        # Whose turn it is among those that wait for a slot or a device: whole proofs first.
-        self.order = (job.place, index)
 
     def advance(self, trigger: Trigger) -> PartitionState:
         """Go to the state that follows; ProtocolError, with nothing changed, if none does."""
         before = self.state
         try:
             state = TRANSITIONS[before][trigger]
-            if before is STOPPING:
-                self.behind = TRANSITIONS[self.behind][trigger]
+            self.behind = before if before is not STOPPING else TRANSITIONS[self.behind][trigger]
         except KeyError:
             raise illegal(trigger, self.id, before) from None
-        if state is STOPPING and before is not STOPPING:
-            self.behind = before
         self.state = state
         return state
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from operator import attrgetter
 from typing import Any
 
@@ -44,9 +45,10 @@ class Scheduler(Queries):
 
     def __init__(self, limits: Limits, work: Work, room: Room) -> None:
         super().__init__(limits, work, room)
-        self._wake_at_s: float | None = None  # the Tick that the driver owes us
+        self._wake_at_s = inf  # the Tick that the driver owes us; an event may come before it
         self._shrunk = False  # budget or share may be lower than what is reserved
         self._admission = Admission(work, room, limits.sort_by_type)
+        self._stages, self._gathering = work.stages, work.waiting.gathering
         self._handlers: dict[type, Callable[[Any, float], None]] = {
             Submit: self._submit,
             Loaded: self._loaded,
@@ -68,9 +70,10 @@ class Scheduler(Queries):
         }
 
     def handle(self, event: Event, now_s: float) -> list[Decision]:
-        handler = self._handlers.get(type(event))
-        if handler is None:
-            raise ProtocolError(f"{event!r} is no event, expected one of policy.events")
+        try:
+            handler = self._handlers[type(event)]
+        except KeyError:
+            raise ProtocolError(f"{event!r} is no event, expected one of policy.events") from None
         if not now_s >= self._now_s:
             raise ProtocolError(f"{type(event).__name__} at {now_s} s, after an event at {self._now_s} s")
         work = self._work
@@ -94,7 +97,7 @@ class Scheduler(Queries):
                 self._work.decisions.append(Reject(job.id, why))
                 return
         first = self._work.take(job, now_s + job.priority * self._limits.ageing_s, now_s)
-        if first or self._timer_is_due(now_s):
+        if first or now_s >= self._wake_at_s:
             self._start(now_s)  # else one like it waits before it, and in vain
 
     def _refusal(self, circuit: Circuit) -> str | None:
@@ -107,7 +110,7 @@ class Scheduler(Queries):
 
     def _loaded(self, event: Loaded, now_s: float) -> None:
         cached = self._work.loading_entry(event)
-        if self._work.loaded(cached, event.size_bytes, now_s) or self._timer_is_due(now_s):
+        if self._work.loaded(cached, event.size_bytes, now_s) or now_s >= self._wake_at_s:
             self._start(now_s)  # else another entry is still to come, and nothing else has changed
 
     def _load_failed(self, event: LoadFailed, now_s: float) -> None:
@@ -117,7 +120,7 @@ class Scheduler(Queries):
     def _synthesized(self, event: Synthesized, now_s: float) -> None:
         record = self._work.find(event, event.partition)
         record.advance(Synthesized)
-        self._work.stages.synthesis_ended(record, now_s)
+        self._stages.synthesis_ended(record, now_s)
         self._start(now_s)
 
     def _quotient_done(self, event: QuotientDone, now_s: float) -> None:
@@ -125,7 +128,7 @@ class Scheduler(Queries):
         record.advance(QuotientDone)
         assert record.reservation is not None, f"{record.id} proves without a reservation"
         record.reservation.release_part(record.phase1_bytes)
-        if self._admission.lacks_room or self._shrunk or self._timer_is_due(now_s):
+        if self._admission.lacks_room or self._shrunk or now_s >= self._wake_at_s:
             self._start(now_s)  # else nobody waits for memory
 
     def _measured(self, event: Measured, now_s: float) -> None:
@@ -185,11 +188,12 @@ class Scheduler(Queries):
         self._start(now_s)
 
     def _verified(self, event: Verified, now_s: float) -> None:
-        record = self._work.find(event, event.partition)
-        if self._work.end(record, Verified, now_s) is VERIFIED:
-            record.job.verified += 1
-            record.job.circuit.estimate.job_s = now_s - record.job.started_s
-        self._work.close_if_ended(record.job)  # memory and workers are as before, so nothing can start
+        work, record = self._work, self._work.find(event, event.partition)
+        job = record.job
+        if work.end(record, Verified, now_s) is VERIFIED:
+            job.verified += 1
+            job.circuit.estimate.job_s = now_s - job.started_s
+        work.close_if_ended(job)  # memory and workers are as before, so nothing can start
 
     def _failed(self, event: Failed, now_s: float) -> None:
         job = self._work.jobs.get(event.partition.job_id)
@@ -241,20 +245,16 @@ class Scheduler(Queries):
             self._start(now_s)
 
     def _tick(self, _event: Tick, now_s: float) -> None:
-        self._wake_at_s = None
+        self._wake_at_s = inf
         self._start(now_s)
-
-    def _timer_is_due(self, now_s: float) -> bool:
-        """Time alone may let something start, before the Tick is here."""
-        return self._wake_at_s is not None and now_s >= self._wake_at_s
 
     def _start(self, now_s: float) -> None:
         """Start whatever can start."""
-        work, stages = self._work, self._work.stages
+        work, stages, gathering = self._work, self._stages, self._gathering
         if self._shrunk:
             work.evict(self._room.excess(), now_s)
             self._shrunk = work.budget.free_bytes < 0
-        if work.waiting.gathering.blocks:
+        if gathering.blocks:
             work.waiting.release_gathered(now_s)
         if stages.synthesized and stages.devices.idle_workers:
             stages.start_proving(work.decisions, now_s)
@@ -264,7 +264,7 @@ class Scheduler(Queries):
         if stages.ready or stages.synthesized:
             stages.tell_causes(now_s)
         at_s = self._room.wake_at_s
-        if work.waiting.gathering.blocks:
+        if gathering.blocks:
             gathered_s = work.waiting.next_gathered_s()
             at_s = gathered_s if at_s is None else min(at_s, gathered_s)
         if at_s is not None and at_s != self._wake_at_s:

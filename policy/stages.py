@@ -39,15 +39,20 @@ class Stages:
         self.ahead_bytes = 0  # working sets of partitions that no device has yet
         self._load, self._slot, self._device = WaitClock(LOAD), WaitClock(), WaitClock()
 
-    def open_to(self) -> tuple[bool, bool]:
-        """Whether a partition may be admitted that can synthesize at once, and one that has to load first.
+    def closed_to(self) -> tuple[WaitCause | None, WaitCause | None]:
+        """Why no partition may be admitted that can synthesize at once, and none that has to load first.
 
-        Entries are loaded for as many partitions as can synthesize next, not more.
+        None where one may. Entries are loaded for as many as can synthesize next, not more.
         """
         if self._lookahead_bytes is not None and not self.bytes_open():
-            return False, False
-        hot = self.synthesizing < self._slots and self.may_synthesize()
-        return hot, self.loading + len(self.ready) < self._slots
+            return LOOKAHEAD, LOOKAHEAD
+        synthesizing, waiting = self.synthesizing, len(self.synthesized)
+        why_not_hot: WaitCause | None = LOOKAHEAD
+        if synthesizing >= self._slots:
+            why_not_hot = SYNTHESIS_SLOT
+        elif waiting < self._lookahead or waiting + synthesizing < self.devices.idle_workers:
+            why_not_hot = None  # as in `may_synthesize`
+        return why_not_hot, None if self.loading + len(self.ready) < self._slots else TURN
 
     def may_synthesize(self) -> bool:
         """Whether a slot is free, and what synthesizes next will not pile up before the devices."""
@@ -63,15 +68,6 @@ class Stages:
             return True
         ahead = self.loading + len(self.ready) + self.synthesizing + len(self.synthesized)
         return ahead < self.devices.idle_workers
-
-    def why_not_hot(self) -> WaitCause:
-        """Where `open_to` is False for the first."""
-        full = self.synthesizing >= self._slots and (self._lookahead_bytes is None or self.bytes_open())
-        return SYNTHESIS_SLOT if full else LOOKAHEAD
-
-    def why_not_cold(self) -> WaitCause:
-        """Where `open_to` is False for the second."""
-        return TURN if self.bytes_open() else LOOKAHEAD
 
     def tell_causes(self, now_s: float) -> None:
         """Note what the queues wait for from now on; whatever could start has been started."""
@@ -106,7 +102,8 @@ class Stages:
 
     def synthesis_ended(self, record: PartitionRecord, now_s: float) -> None:
         if record.slot:
-            self._free_slot(record)
+            record.slot = False
+            self.synthesizing -= 1
         if record.state is SYNTHESIZED:
             insort(self.synthesized, record, key=_order)
             record.waited.enter(self._device, now_s)
@@ -124,16 +121,13 @@ class Stages:
     def give_back(self, record: PartitionRecord, now_s: float) -> None:
         """Slot, worker and device memory, and its part of what is ahead of the devices."""
         if record.slot:
-            self._free_slot(record)
+            record.slot = False
+            self.synthesizing -= 1
         if record.device is not None:
             self.devices.give_back(record.device, record.id, now_s)
             record.device = None
         elif record.reservation is not None:
             self.ahead_bytes -= record.reservation.size_bytes
-
-    def _free_slot(self, record: PartitionRecord) -> None:
-        record.slot = False
-        self.synthesizing -= 1
 
     def start_proving(self, decisions: list[Decision], now_s: float) -> None:
         """Give idle workers work; who lacks device memory is passed, but only so often."""
@@ -153,7 +147,8 @@ class Stages:
                 passed.append(record)
 
     def _prove(self, record: PartitionRecord, place: Place, decisions: list[Decision], now_s: float) -> None:
-        self.leave(record, SYNTHESIZED, now_s)
+        self.synthesized.remove(record)
+        record.waited.leave(now_s)
         record.advance(Prove)
         assert record.reservation is not None, f"{record.id} proves without a reservation"
         self.ahead_bytes -= record.reservation.size_bytes
@@ -171,8 +166,8 @@ class Stages:
 
     def start_synthesis(self, decisions: list[Decision], now_s: float) -> None:
         while self.ready and self.may_synthesize():
-            record = self.ready[0]
-            self.leave(record, READY, now_s)
+            record = self.ready.pop(0)
+            record.waited.leave(now_s)
             self._synthesize(record, decisions)
 
     def _synthesize(self, record: PartitionRecord, decisions: list[Decision]) -> None:

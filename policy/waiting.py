@@ -134,7 +134,7 @@ class WaitingRoom:
     def took(self, group: Group, now_s: float) -> None:
         """A partition of the group's first job was admitted; the caller has counted it in the job."""
         record, limit = group.head, self._overtake_limit
-        for other in self.line.before(record.rank):
+        for other in self.line.before(record.rank) if self.line.count > 1 else ():
             other.overtaken += 1
             if other.overtaken >= limit:
                 self._hold(other)
@@ -142,7 +142,7 @@ class WaitingRoom:
             self._hold_no_longer(group)
         group.overtaken = 0
         started, record.started = record.started, True
-        if not record.waits:
+        if record.next_index >= record.job.partitions and not record.again:
             self._remove(group, record, now_s)
         elif not started:
             self._take_out(group)

@@ -5,7 +5,6 @@ by cause. Who begins or ends to wait only reads a clock; sums are made when some
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from policy.protocol import WaitCause
 
@@ -14,14 +13,8 @@ NONE: Seconds = {}
 NOTHING_S = 1e-6  # what is left of a cause by rounding alone
 
 
-class Phase(NamedTuple):
-    """What a clock has counted up to `since_s`, and the cause that it counts from then on."""
-
-    seconds: Seconds  # never changed
-    cause: WaitCause | None
-    since_s: float
-
-
+Phase = tuple[Seconds, WaitCause | None, float]
+"""What a clock has counted up to a moment, never changed; what it counts from then on; the moment."""
 Reading = tuple[Phase, float]  # what a clock showed at a moment
 Mark = tuple[Seconds, Reading, Reading]  # what was waited before, and by one clock between two readings
 
@@ -33,30 +26,30 @@ class WaitClock:
 
     def __init__(self, cause: WaitCause | None = None) -> None:
         self.cause = cause
-        self.phase = Phase(NONE, cause, 0.0)
+        self.phase: Phase = (NONE, cause, 0.0)
 
     def turn(self, cause: WaitCause, now_s: float) -> None:
         """The cause is another from now on."""
-        phase = self.phase
-        seconds = phase.seconds
-        if phase.cause is not None:
-            seconds = {**seconds, phase.cause: seconds.get(phase.cause, 0.0) + now_s - phase.since_s}
-        self.phase = Phase(seconds, cause, now_s)
+        seconds, before, since_s = self.phase
+        if before is not None:
+            seconds = {**seconds, before: seconds.get(before, 0.0) + now_s - since_s}
+        self.phase = (seconds, cause, now_s)
         self.cause = cause
 
 
 def total(reading: Reading) -> Seconds:
-    phase, at_s = reading
-    return phase.seconds if phase.cause is None else added(phase.seconds, {phase.cause: at_s - phase.since_s})
+    (seconds, cause, since_s), at_s = reading
+    return seconds if cause is None else added(seconds, {cause: at_s - since_s})
 
 
 def between(earlier: Reading, later: Reading) -> Seconds:
     """What was waited by a clock between two readings of it."""
     phase, at_s = later
-    if at_s == earlier[1] or phase.cause is None:
+    cause = phase[1]
+    if at_s == earlier[1] or cause is None:
         return NONE
     if phase is earlier[0]:
-        return {phase.cause: at_s - earlier[1]}
+        return {cause: at_s - earlier[1]}
     return difference(total(later), total(earlier))
 
 
@@ -102,9 +95,10 @@ class Waited:
         self.clock, self._entered = clock, (clock.phase, now_s)
 
     def leave(self, now_s: float) -> None:
-        if self.clock is not None and self._entered is not None:
-            if now_s != self._entered[1]:
-                self._spans.append((self._entered, (self.clock.phase, now_s)))
+        clock, entered = self.clock, self._entered
+        if clock is not None and entered is not None:
+            if now_s != entered[1]:
+                self._spans.append((entered, (clock.phase, now_s)))
             self.clock = self._entered = None
 
     def read(self, now_s: float) -> Seconds:

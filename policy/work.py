@@ -36,15 +36,18 @@ class Work:
 
     def find(self, event: Event, partition: PartitionId) -> PartitionRecord:
         """The admitted partition that the event speaks of."""
+        try:
+            return self.jobs[partition.job_id].live[partition.index]
+        except KeyError:
+            raise self._unexpected(event, partition) from None
+
+    def _unexpected(self, event: Event, partition: PartitionId) -> ProtocolError:
         job = self.jobs.get(partition.job_id)
-        record = None if job is None else job.live.get(partition.index)
-        if record is not None:
-            return record
         if job is None or not 0 <= partition.index < job.job.partitions:
-            raise ProtocolError(
+            return ProtocolError(
                 f"{type(event).__name__} of partition {partition}, which no unfinished job has"
             )
-        raise illegal(type(event), partition, job.state(partition.index))
+        return illegal(type(event), partition, job.state(partition.index))
 
     def loading_entry(self, event: Loaded | LoadFailed) -> CachedEntry:
         cached = self.cache.find(event.entry_key)
@@ -82,8 +85,9 @@ class Work:
         index = job.take_next()
         reserved_bytes = job.circuit.estimate.working_bytes
         waited = job.waited(index, group.waited.mark(now_s))
-        record = PartitionRecord(job, index, self.budget.reserve(reserved_bytes), waited)
-        record.entries, to_load = self.cache.acquire(job.job.circuit, now_s)
+        reservation = self.budget.reserve(reserved_bytes)
+        entries, to_load = self.cache.acquire(job.job.circuit, now_s)
+        record = PartitionRecord(job, index, reservation, entries, waited)
         if not job.started:
             job.started_s = now_s
         job.live[index] = record
@@ -94,12 +98,16 @@ class Work:
         if to_load:
             self.waiting.entries_changed(self.circuits.loading(to_load), now_s)
             self.decisions += map(Load, to_load)
+        if self.cache.loading:
+            self._await_loads(record)
+        record.advance(Load if record.loads_left else Admit)
+        self.stages.take(record, self.decisions, now_s)
+
+    def _await_loads(self, record: PartitionRecord) -> None:
         for cached in record.entries:
             if cached.loading:
                 record.loads_left += 1
                 self._awaiting.setdefault(cached.entry.key, []).append(record)
-        record.advance(Load if record.loads_left else Admit)
-        self.stages.take(record, self.decisions, now_s)
 
     def loaded(self, cached: CachedEntry, size_bytes: int | None, now_s: float) -> bool:
         """Whether more is possible by it: memory came free, or all is there that somebody waits for."""
@@ -146,9 +154,10 @@ class Work:
             self.stages.leave(record, before, now_s)
         if record.reservation is not None:  # else slot and worker are free too
             self.give_back(record, now_s)
-        del record.job.live[record.id.index]
-        record.job.ended[record.id.index] = state
-        record.job.past[record.id.index] = record.waited
+        job, index = record.job, record.id.index
+        del job.live[index]
+        job.ended[index] = state
+        job.past[index] = record.waited
         return state
 
     def come_again(self, record: PartitionRecord, trigger: Trigger, now_s: float) -> None:

@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from simpy import Environment
-
 from policy import Circuit, Complete, Decision, Event, Fail, Priority, Proved, Reject
-from sim.alarms import Alarm, call_in
+from sim.clock import Clock
 from sim.errors import SimError, UnplayableError
 from sim.host import SimulatedHost
 from sim.outlook import Outlook
@@ -45,7 +43,7 @@ class Cluster:
     A proof that fails is tried again `retries` times.
     """
 
-    env: Environment
+    env: Clock
     retries: int
     hosts: list[SimulatedHost] = field(default_factory=list)
     on_unfinished: Callable[[float, int], None] = lambda _at_s, _more: None
@@ -88,9 +86,9 @@ class Cluster:
             self._work(self._on_hosts[event.partition.job_id], -1)
         if self._lines and not self._due:
             self._due = True
-            call_in(self.env, 0.0, self._dispatch_due, None)
+            self.env.call_in(0.0, self._dispatch_due, None)
 
-    def _dispatch_due(self, _alarm: Alarm) -> None:
+    def _dispatch_due(self, _nothing: None) -> None:
         self._due = False
         self.dispatch()
 

@@ -5,11 +5,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Protocol
 
-from simpy import Environment
-
 from policy import Measured, PartitionId, Proved, QuotientDone, Verified
 from policy.events import Event
-from sim.alarms import Alarm, call_in
+from sim.clock import Clock
 from sim.contention import Cores
 from sim.profile import MachineProfile
 from sim.shared import Piece, SharedWork
@@ -45,7 +43,7 @@ class Checks:
     """What is common to all devices: proofs are told of, checked, and told of again."""
 
     def __init__(
-        self, env: Environment, send: Callable[[Event], None], ended: Callable[[PartitionId], Any]
+        self, env: Clock, send: Callable[[Event], None], ended: Callable[[PartitionId], Any]
     ) -> None:
         """`ended` is called with the partition before its `Verified` is sent."""
         self._env, self._send, self._ended = env, send, ended
@@ -53,11 +51,10 @@ class Checks:
 
     def _proved(self, proving: Proving, check_s: float) -> None:
         proving.proved = True
-        call_in(self._env, check_s, self._verified, proving)
+        self._env.call_in(check_s, self._verified, proving)
         self._send(Proved(proving.partition))
 
-    def _verified(self, alarm: Alarm) -> None:
-        proving = alarm.subject
+    def _verified(self, proving: Proving) -> None:
         if not proving.stopped:
             self._ended(proving.partition)
             self._send(Verified(proving.partition))
@@ -91,7 +88,7 @@ class SerialDevice(Checks):
 
     def __init__(
         self,
-        env: Environment,
+        env: Clock,
         profile: MachineProfile,
         send: Callable[[Event], None],
         ended: Callable[[PartitionId], Any],
@@ -111,7 +108,7 @@ class SerialDevice(Checks):
     def prove(self, proving: Proving) -> None:
         if self._before:
             host_s = self._host_work.begin_s(proving.prove_s * self._before)
-            call_in(self._env, host_s, self._host_is_ready, proving)
+            self._env.call_in(host_s, self._host_is_ready, proving)
         else:
             self._arrive(proving)
 
@@ -122,10 +119,10 @@ class SerialDevice(Checks):
         elif proving in self._waiting:
             self._waiting.remove(proving)
 
-    def _host_is_ready(self, alarm: Alarm) -> None:
+    def _host_is_ready(self, proving: Proving) -> None:
         self._host_work.at_work -= 1
-        if not alarm.subject.stopped:
-            self._arrive(alarm.subject)
+        if not proving.stopped:
+            self._arrive(proving)
 
     def _arrive(self, proving: Proving) -> None:
         if self._busy is None:
@@ -135,26 +132,24 @@ class SerialDevice(Checks):
 
     def _enter(self, proving: Proving, now_s: float) -> None:
         self._busy, self._entered_s = proving, now_s
-        call_in(self._env, self._device_s(proving.prove_s * self._to_quotient), self._quotient, proving)
+        self._env.call_in(self._device_s(proving.prove_s * self._to_quotient), self._quotient, proving)
 
-    def _quotient(self, alarm: Alarm) -> None:
-        proving = alarm.subject
+    def _quotient(self, proving: Proving) -> None:
         if not proving.stopped:
-            call_in(self._env, self._device_s(proving.prove_s * self._from_quotient), self._leave, proving)
+            self._env.call_in(self._device_s(proving.prove_s * self._from_quotient), self._leave, proving)
             self._send(QuotientDone(proving.partition))
 
     def _device_s(self, alone_s: float) -> float:
         """By what synthesizes when it begins."""
         return alone_s * (1 + self._synthesis.running * self._slowdown) if self._slowdown else alone_s
 
-    def _leave(self, alarm: Alarm) -> None:
-        proving = alarm.subject
+    def _leave(self, proving: Proving) -> None:
         if proving.stopped:
             return
         self._next()
         if self._after:
             host_s = self._host_work.begin_s(proving.prove_s * self._after)
-            call_in(self._env, host_s, self._host_is_done, proving)
+            self._env.call_in(host_s, self._host_is_done, proving)
         else:
             self._proved(proving, proving.verify_s)
 
@@ -165,10 +160,10 @@ class SerialDevice(Checks):
         if self._waiting:
             self._enter(self._waiting.popleft(), now_s)
 
-    def _host_is_done(self, alarm: Alarm) -> None:
+    def _host_is_done(self, proving: Proving) -> None:
         self._host_work.at_work -= 1
-        if not alarm.subject.stopped:
-            self._proved(alarm.subject, alarm.subject.verify_s)
+        if not proving.stopped:
+            self._proved(proving, proving.verify_s)
 
 
 class Processors(Checks):
@@ -179,7 +174,7 @@ class Processors(Checks):
 
     def __init__(
         self,
-        env: Environment,
+        env: Clock,
         profile: MachineProfile,
         send: Callable[[Event], None],
         ended: Callable[[PartitionId], Any],

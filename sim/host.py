@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from simpy import Environment
 from simpy import Event as Signal
 
 from policy import Circuit, Entry, Event, Job, Proved, Reject, Submit, Synthesized
 from sim.bound import speed_of_light_s
+from sim.clock import Clock
 from sim.durations import Durations
 from sim.faults import Faults
 from sim.hosts import ModelledHost
@@ -60,7 +60,7 @@ class SimulatedHost:
 
     def __init__(
         self,
-        env: Environment,
+        env: Clock,
         modelled: ModelledHost,
         kind: str,
         constraints: Mapping[str, int],

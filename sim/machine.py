@@ -4,10 +4,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from simpy import Environment, Resource
 from simpy import Event as Signal
+from simpy import Resource
 
 from policy import (
+    Admit,
     Circuit,
     Complete,
     Decision,
@@ -16,6 +17,8 @@ from policy import (
     Displaced,
     Entry,
     Event,
+    Evict,
+    EvictFromDevice,
     Fail,
     Failed,
     Job,
@@ -33,8 +36,8 @@ from policy import (
     Upload,
     WakeAt,
 )
-from sim.alarms import Alarm, call_in
 from sim.bound import WorkDone
+from sim.clock import Clock
 from sim.contention import synthesis_stretch
 from sim.device import HostWork, Processors, Proving, ProvingDevice, SerialDevice
 from sim.durations import Durations, JobTimes
@@ -58,7 +61,7 @@ class SimulatedMachine:
 
     def __init__(
         self,
-        env: Environment,
+        env: Clock,
         policy: Policy,
         profile: MachineProfile,
         durations: Durations,
@@ -83,9 +86,12 @@ class SimulatedMachine:
         self.work = WorkDone()
         self._loaders: dict[str, Circuit] = {}  # by the entry: the circuit that was the last to need it
         self._wake_at_s: float | None = None
-        self._actions: dict[type, Callable[[Any], None]] = {
+        self._actions: dict[type, Callable[[Any], None] | None] = {
+            Evict: None,
+            Admit: None,
             Load: self._start_load,
             Synthesize: self._synthesize,
+            EvictFromDevice: None,
             Upload: self._upload,
             Prove: self._prove,
             Stop: self._stop,
@@ -137,7 +143,7 @@ class SimulatedMachine:
             for watch in self._watches:
                 watch(now_s, event, decisions)
             for decision in decisions:
-                action = actions.get(type(decision))
+                action = actions[type(decision)]
                 if action is not None:
                     action(decision)
             if not events:
@@ -193,7 +199,8 @@ class SimulatedMachine:
 
     def _synthesize(self, start: Synthesize) -> None:
         partition = start.partition
-        alone_s = self._times[partition.job_id].synthesize_s[partition.index]
+        job_id, index = partition
+        alone_s = self._times[job_id].synthesize_s[index]
         self._at_work[partition] = self._synthesis.begin(alone_s, self._synthesized, partition)
 
     def _synthesized(self, partition: PartitionId) -> None:
@@ -202,12 +209,13 @@ class SimulatedMachine:
 
     def _prove(self, start: Prove) -> None:
         partition, device = start.partition, self._devices[start.device]
-        _, prove_s, verify_s, working_bytes = self._times[partition.job_id]
-        proving = Proving(partition, prove_s[partition.index], verify_s[partition.index], working_bytes)
+        job_id, index = partition
+        _, prove_s, verify_s, working_bytes = self._times[job_id]
+        proving = Proving(partition, prove_s[index], verify_s[index], working_bytes)
         self._at_work[partition] = (device, proving)
-        sent_s = self._sent_s.get(start.device)
-        if sent_s is not None and sent_s > self._env.now:
-            call_in(self._env, sent_s - self._env.now, self._sent, (device, proving))
+        sent_s = self._sent_s.get(start.device, 0.0) if self._sent_s else 0.0
+        if sent_s > self._env.now:
+            self._env.call_in(sent_s - self._env.now, self._sent, (device, proving))
         else:
             device.prove(proving)
 
@@ -217,8 +225,8 @@ class SimulatedMachine:
             began_s = max(self._env.now, self._sent_s.get(upload.device, 0.0))
             self._sent_s[upload.device] = began_s + upload.entry.size_bytes / self._pcie_bytes_per_s
 
-    def _sent(self, alarm: Alarm) -> None:
-        device, proving = alarm.subject
+    def _sent(self, sent: tuple[ProvingDevice, Proving]) -> None:
+        device, proving = sent
         if not proving.stopped:
             device.prove(proving)
 
@@ -234,9 +242,9 @@ class SimulatedMachine:
 
     def _set_timer(self, wake: WakeAt) -> None:
         self._wake_at_s = wake.at_s
-        call_in(self._env, wake.at_s - self._env.now, self._tick, wake.at_s)
+        self._env.call_in(wake.at_s - self._env.now, self._tick, wake.at_s)
 
-    def _tick(self, timer: Alarm) -> None:
-        if timer.subject == self._wake_at_s:
+    def _tick(self, at_s: float) -> None:
+        if at_s == self._wake_at_s:
             self._wake_at_s = None
             self.send(Tick())

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from simpy import Environment
 from simpy import Event as Signal
 
 from policy import Complete, Job, Limits, Reject, Submit, Synthesize
-from sim.alarms import Clock
+from sim.clock import Clock
 from sim.durations import Durations
 from sim.errors import SimError
 from sim.garbage import uncollected
@@ -49,7 +48,7 @@ def simulate_requests(
 ) -> Simulated:
     """The requests on a modelled machine. Raises SimError for one that is rejected or has no times."""
     profile = for_limits(profile, limits)
-    env, scheduler = Clock(initial_time=0.0), policy_of(policy, limits)
+    env, scheduler = Clock(), policy_of(policy, limits)
     log = RunLog(scheduler)
     machine = SimulatedMachine(env, scheduler, profile, Durations(profile, constraints or {}, seed), [log])
     memory = ResidentMemory(machine, profile.memory, profile.measured_bytes)
@@ -72,9 +71,7 @@ def _closed(machine: SimulatedMachine, jobs: Iterator[Job]) -> Generator[Signal,
             raise SimError(f"{end.job_id} was rejected: {end.why}")
 
 
-def _arrivals(
-    env: Environment, machine: SimulatedMachine, requests: Requests
-) -> Generator[Signal, Any, None]:
+def _arrivals(env: Clock, machine: SimulatedMachine, requests: Requests) -> Generator[Signal, Any, None]:
     for job, at_s in zip(requests.jobs, requests.at_s, strict=True):
         yield env.timeout(max(0.0, at_s - env.now))
         machine.submit(job)

@@ -9,7 +9,7 @@ from simpy import Event as Signal
 from db import History, memory_samples, policy_events, show_run
 from policy import Decision, Event, Limits, ProtocolError
 from policy.codec import decode_decision, decode_event, decode_limits
-from sim.alarms import Clock
+from sim.clock import Clock
 from sim.contention import Cores, cores_of
 from sim.errors import SimError
 from sim.kinds import BUDGET, policy_of
@@ -88,7 +88,7 @@ def _feed(
     limits: Limits, events: Sequence[tuple[float, Event]], policy: str
 ) -> tuple[list[Recorded], str | None]:
     """The log as far as it goes, and why it ended early, if it did."""
-    env, scheduler = Clock(initial_time=0.0), policy_of(policy, limits)
+    env, scheduler = Clock(), policy_of(policy, limits)
     log: list[Recorded] = []
 
     def feed() -> Generator[Signal, Any, None]:

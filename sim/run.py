@@ -4,11 +4,10 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from simpy import Environment
 from simpy import Event as Signal
 
 from policy import Job, Limits, PartitionId, Reject
-from sim.alarms import Clock
+from sim.clock import Clock
 from sim.durations import Durations
 from sim.errors import SimError
 from sim.garbage import uncollected
@@ -91,7 +90,7 @@ def simulate(
     check_size(ClosedLoop((batch,)))
     profile = for_limits(profile, limits)
     constraints = {} if batch.constraints is None else {batch.circuit.name: batch.constraints}
-    env = Clock(initial_time=0.0)
+    env = Clock()
     scheduler = policy_of(policy, limits)
     log, progress = RunLog(scheduler), progress or Progress()
     watches = [log] if with_log else []
@@ -117,7 +116,7 @@ def simulate(
 
 
 def _one_after_another(
-    env: Environment, machine: SimulatedMachine, jobs: Iterator[Job], progress: Progress
+    env: Clock, machine: SimulatedMachine, jobs: Iterator[Job], progress: Progress
 ) -> Generator[Signal, Any, None]:
     for job in jobs:
         end = yield machine.submit(job)

@@ -9,7 +9,6 @@ from typing import Any
 from simpy import Event as Signal
 
 from policy import Job, Limits, PartitionId
-from sim.alarms import Clock
 from sim.answers import (
     Answers,
     Figures,
@@ -19,6 +18,7 @@ from sim.answers import (
     over_budget,
     resource_figures,
 )
+from sim.clock import Clock
 from sim.cluster import Cluster, Ticket
 from sim.errors import SimError
 from sim.faults import Faults
@@ -105,7 +105,7 @@ class _Play:
     def __init__(self, scenario: Scenario, seed: int, with_log: bool, progress: Progress) -> None:
         check_size(scenario.workload)
         self._scenario, self._seed, self._progress = scenario, seed, progress
-        self._env = Clock(initial_time=0.0)
+        self._env = Clock()
         self._finished = self._env.event()
         self._outcomes = Outcomes()
         self._left = 0

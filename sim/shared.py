@@ -4,9 +4,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
-from simpy import Environment
-
-from sim.alarms import Alarm, call_in
+from sim.clock import Clock
 from sim.contention import Stretch
 
 LEAST_S = 1e-6  # of weights
@@ -35,11 +33,12 @@ class SharedWork:
     given the same.
     """
 
-    def __init__(self, env: Environment, stretch: Stretch, by_size: float = 0.0) -> None:
+    def __init__(self, clock: Clock, stretch: Stretch, by_size: float = 0.0) -> None:
         """`stretch` of how many pieces are at work here and beside it (see `beside`)."""
-        self._env = env
+        self._clock = clock
         self._stretch_of = stretch
         self._by_size = by_size
+        self._is_plain = not by_size  # and nothing beside it, as most are
         self._weights = 0.0
         self._beside: SharedWork | None = None
         self._ends: list[tuple[float, int, Piece]] = []  # a heap, by the work done
@@ -48,17 +47,18 @@ class SharedWork:
         self._done_s = 0.0  # what a piece would have done that ran from the start
         self._as_of_s = 0.0
         self._stretch = 1.0  # seconds for one second of work
-        self._alarm: Alarm | None = None  # only the latest counts
+        self._alarms = 0  # that were set; only the latest counts
         self._ringing = False
 
     def beside(self, other: "SharedWork") -> None:
         """The two slow each other down."""
         self._beside, other._beside = other, self
+        self._is_plain = other._is_plain = False
 
     @property
     def done_s(self) -> float:
         """What a piece that had run from the start would have done by now."""
-        return self._done_s + (self._env.now - self._as_of_s) / self._stretch
+        return self._done_s + (self._clock.now - self._as_of_s) / self._stretch
 
     def begin(self, alone_s: float, done: Callable[[Any], None], subject: Any) -> Piece:
         """Call `done(subject)` when work that takes `alone_s` alone is done."""
@@ -78,29 +78,22 @@ class SharedWork:
         if not self._ringing:
             self._set_alarm()
 
-    def _proceed(self, more: int, weight: float = 0.0) -> None:
+    def _proceed(self, more: int, weight: float) -> None:
         """Up to now as before; from now on with so many more at once."""
-        now_s = self._env.now
+        now_s = self._clock.now
         self._done_s += (now_s - self._as_of_s) / self._stretch
         self._as_of_s = now_s
-        if more:
-            self._change(more, weight)
-
-    def _change(self, more: int, weight: float) -> None:
-        self.running += more
-        self._weights += weight
-        other = self._beside
-        if other is None:
-            if self._by_size or not self.running:
-                self._set_stretch(0)
-            else:  # most of all calls
-                self._stretch = self._stretch_of(self.running, 0)
+        self.running = running = self.running + more
+        if running and self._is_plain:
+            self._stretch = self._stretch_of(running, 0)
         else:
-            self._set_stretch(other.running)
-            other._neighbours_changed(self.running)
+            self._weights += weight
+            self._set_stretch()
+            if self._beside is not None:
+                self._beside._neighbour_changed()
 
-    def _set_stretch(self, others: int) -> None:
-        running = self.running
+    def _set_stretch(self) -> None:
+        running, others = self.running, 0 if self._beside is None else self._beside.running
         if not running:
             self._stretch, self._weights = 1.0, 0.0  # what is left of the sum is rounding
         elif self._by_size:
@@ -108,9 +101,11 @@ class SharedWork:
         else:
             self._stretch = self._stretch_of(running, others)
 
-    def _neighbours_changed(self, others: int) -> None:
-        self._proceed(0)
-        self._set_stretch(others)
+    def _neighbour_changed(self) -> None:
+        now_s = self._clock.now
+        self._done_s += (now_s - self._as_of_s) / self._stretch
+        self._as_of_s = now_s
+        self._set_stretch()
         if not self._ringing:
             self._set_alarm()
 
@@ -119,22 +114,22 @@ class SharedWork:
         ends = self._ends
         while ends and ends[0][2].done is None:
             heappop(ends)
-        if not ends:
-            self._alarm = None
-            return
-        left_s = (ends[0][0] - self._done_s) * self._stretch
-        self._alarm = call_in(self._env, left_s if left_s > 0.0 else 0.0, self._ring, ends[0][0])
+        self._alarms += 1
+        if ends:
+            left_s = (ends[0][0] - self._done_s) * self._stretch
+            self._clock.call_in(left_s if left_s > 0.0 else 0.0, self._ring, self._alarms)
 
-    def _ring(self, alarm: Alarm) -> None:
-        if alarm is not self._alarm:
+    def _ring(self, alarm: int) -> None:
+        if alarm != self._alarms:
             return
-        self._as_of_s = self._env.now
-        self._done_s = done_s = alarm.subject  # but for a rounding it is so already
-        self._ringing, ends = True, self._ends
+        ends = self._ends
+        self._as_of_s = self._clock.now
+        self._done_s = done_s = ends[0][0]  # but for a rounding it is so already
+        self._ringing = True
         while ends and ends[0][0] <= done_s:
             _, _, piece = heappop(ends)
             if piece.done is not None:
-                self._change(-1, -piece.weight)
+                self._proceed(-1, -piece.weight)
                 piece.done(piece.subject)
         self._ringing = False
         self._set_alarm()

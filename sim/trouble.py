@@ -3,9 +3,9 @@
 from collections.abc import Generator
 from typing import Any
 
-from simpy import Environment
 from simpy import Event as Signal
 
+from sim.clock import Clock
 from sim.cluster import Cluster
 from sim.faults import Faults, intervals
 from sim.host import SimulatedHost
@@ -13,7 +13,7 @@ from sim.host import SimulatedHost
 Steps = Generator[Signal, Any, None]
 
 
-def bring_trouble(env: Environment, cluster: Cluster, faults: Faults, seed: int) -> None:
+def bring_trouble(env: Clock, cluster: Cluster, faults: Faults, seed: int) -> None:
     """Start what goes wrong by itself, on each host by its own stream of random numbers."""
     for host in cluster.hosts:
         stream = f"{seed}/{host.modelled.name}"
@@ -25,14 +25,14 @@ def bring_trouble(env: Environment, cluster: Cluster, faults: Faults, seed: int)
             env.process(_losses(env, cluster, host, device.name, faults, f"{stream}/{device.name}"))
 
 
-def _deaths(env: Environment, cluster: Cluster, host: SimulatedHost, faults: Faults, stream: str) -> Steps:
+def _deaths(env: Clock, cluster: Cluster, host: SimulatedHost, faults: Faults, stream: str) -> Steps:
     for wait_s in intervals(faults.process_death, stream):
         yield env.timeout(wait_s)
         if host.up:
             yield from _begin_anew(env, cluster, host, faults.restart)
 
 
-def _begin_anew(env: Environment, cluster: Cluster, host: SimulatedHost, away_s: float) -> Steps:
+def _begin_anew(env: Clock, cluster: Cluster, host: SimulatedHost, away_s: float) -> Steps:
     host.die()
     cluster.lose(host)
     yield env.timeout(away_s)
@@ -40,7 +40,7 @@ def _begin_anew(env: Environment, cluster: Cluster, host: SimulatedHost, away_s:
     cluster.dispatch()
 
 
-def _slow_spells(env: Environment, host: SimulatedHost, faults: Faults, stream: str) -> Steps:
+def _slow_spells(env: Clock, host: SimulatedHost, faults: Faults, stream: str) -> Steps:
     for wait_s in intervals(faults.slow_disk, stream):
         yield env.timeout(wait_s)
         host.durations.disk_factor = faults.slow_disk_factor
@@ -48,7 +48,7 @@ def _slow_spells(env: Environment, host: SimulatedHost, faults: Faults, stream: 
         host.durations.disk_factor = 1.0
 
 
-def _losses(env: Environment, cluster: Cluster, host: SimulatedHost, device: str, faults: Faults,
+def _losses(env: Clock, cluster: Cluster, host: SimulatedHost, device: str, faults: Faults,
             stream: str) -> Steps:  # fmt: skip
     for wait_s in intervals(faults.device_loss, stream):
         yield env.timeout(wait_s)

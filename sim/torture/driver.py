@@ -25,7 +25,7 @@ from policy import (
     Tick,
     WakeAt,
 )
-from sim.alarms import Alarm, Clock, call_in
+from sim.clock import Clock
 from sim.torture.case import Arrival, Case, Death, LoadFails, Stage
 from sim.torture.rules import CheckedPolicy
 from sim.torture.violation import expect
@@ -55,7 +55,7 @@ class Driver:
         self._pace = case.pace
         self._make_policy = make_policy
         self._ask_every = ask_every
-        self._env = Clock(initial_time=0.0)
+        self._env = Clock()
         self._checked = CheckedPolicy(make_policy(case.limits), case.limits, ask_every=ask_every)
         self._events: deque[Event] = deque()
         self._executing = False
@@ -70,7 +70,7 @@ class Driver:
             self._send,
             self._reached,
         )
-        self._timer: Alarm | None = None
+        self._timer: WakeAt | None = None  # only the latest counts
         self._asking = False
         self._most_events = 2000 + 40 * case.partitions
         self._actions: dict[type, Callable[[Any], None]] = {
@@ -84,8 +84,8 @@ class Driver:
             WakeAt: self._set_timer,
         }
 
-    def _after(self, delay_s: float, then: Callable[[Alarm], None], subject: object) -> Alarm:
-        return call_in(self._env, delay_s, then, subject)
+    def _after(self, delay_s: float, then: Callable[[Any], None], subject: object) -> None:
+        self._env.call_in(delay_s, then, subject)
 
     def _send(self, event: Event) -> None:
         """Take an event; while another is executed it waits its turn."""
@@ -118,7 +118,7 @@ class Driver:
             self._asking = True
             self._after(self._pace.draw(len(self.log), 0, 9), self._given, None)
 
-    def _given(self, _alarm: Alarm) -> None:
+    def _given(self, _nothing: None) -> None:
         """Whatever is wanted by now, as little as will do or as much as helps, is used at once."""
         self._asking = False
         wanted = self._checked.policy.wanted_share(self._env.now)
@@ -129,16 +129,12 @@ class Driver:
             used = any(type(decision) is Admit for decision in self.log[entries].decisions)
             expect(7, used, "%s bytes were wanted of other processes, and are not used", given_bytes)
 
-    def _arrive(self, alarm: Alarm) -> None:
-        arrival: Arrival = alarm.subject
+    def _arrive(self, arrival: Arrival) -> None:
         if arrival.job.id in self._checked.books.jobs:
             return  # handed in again by a death meanwhile
         if arrival.deadline_s is not None:
-            self._after(arrival.deadline_s, self._give_up, Cancel(arrival.job.id))
+            self._after(arrival.deadline_s, self._send, Cancel(arrival.job.id))
         self._send(Submit(arrival.job))
-
-    def _give_up(self, alarm: Alarm) -> None:
-        self._send(alarm.subject)
 
     def _end(self, decision: Fail | Reject) -> None:
         if self._retries[decision.job_id]:
@@ -147,10 +143,11 @@ class Driver:
             self._after(self._pace.draw(arrival.number, 0, 8), self._arrive, arrival)
 
     def _set_timer(self, decision: WakeAt) -> None:
-        self._timer = self._after(decision.at_s - self._env.now, self._tick, None)
+        self._timer = decision
+        self._after(decision.at_s - self._env.now, self._tick, decision)
 
-    def _tick(self, alarm: Alarm) -> None:
-        if alarm is self._timer:
+    def _tick(self, asked: WakeAt) -> None:
+        if asked is self._timer:
             self._timer = None
             self._send(Tick())
 

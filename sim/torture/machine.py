@@ -19,7 +19,6 @@ from policy import (
     Unload,
     Verified,
 )
-from sim.alarms import Alarm
 from sim.torture.case import At, Case, Crowded, Death, DeviceReset, Loss, Stage, Stray, Strike
 from sim.torture.driver import ASK_EVERY, Driver, Logged, MakePolicy
 from sim.torture.rules import CheckedPolicy
@@ -67,8 +66,8 @@ class TortureMachine(Driver):
             for strike in self._strikes.pop((partition, stage), ()):
                 self._after(strike.after_s, self._happen, _event_of(strike))
 
-    def _happen(self, alarm: Alarm) -> None:
-        match alarm.subject:
+    def _happen(self, what: object) -> None:
+        match what:
             case Cancel() | Resized() | Shared() | Unload() as event:
                 self._send(event)
             case Failed(partition, why):

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-from simpy import Environment
-
 from policy import (
     Event,
     Failed,
@@ -19,8 +17,10 @@ from policy import (
     Synthesized,
     Verified,
 )
-from sim.alarms import Alarm, call_in
+from sim.clock import Clock
 from sim.torture.case import Pace, Stage
+
+Step = tuple[PartitionId, Callable[[PartitionId], None]]
 
 
 class Work:
@@ -28,7 +28,7 @@ class Work:
 
     def __init__(
         self,
-        env: Environment,
+        env: Clock,
         pace: Pace,
         numbers: dict[str, int],
         failing_loads: set[int],
@@ -40,9 +40,9 @@ class Work:
         self._env, self._pace, self._numbers = env, pace, numbers
         self._failing_loads, self._loaded_shares = failing_loads, loaded_shares
         self._send, self._reached = send, reached
-        self._next: dict[PartitionId, Alarm] = {}  # what ends the present step
+        self._next: dict[PartitionId, Step] = {}  # what ends the present one
         self._stopping: set[PartitionId] = set()
-        self._loads: dict[str, Alarm] = {}
+        self._loads: dict[str, Loaded | LoadFailed] = {}  # how each will end
         self._load_count = 0
 
     def clear(self) -> None:
@@ -62,16 +62,16 @@ class Work:
         fails = number in self._failing_loads
         event = LoadFailed(key, "disk") if fails else Loaded(key, self._size_bytes(decision, number))
         delay_s = self._pace.load_s * self._pace.draw(number, 0, 0)
-        self._loads[key] = call_in(self._env, delay_s, self._load_ended, event)
+        self._loads[key] = event
+        self._env.call_in(delay_s, self._load_ended, event)
 
     def _size_bytes(self, decision: Load, number: int) -> int | None:
         """What the entry takes; for the same entry it may be another the next time."""
         shares = self._loaded_shares
         return int(decision.entry.size_bytes * shares[number % len(shares)]) if shares else None
 
-    def _load_ended(self, alarm: Alarm) -> None:
-        event: Loaded | LoadFailed = alarm.subject
-        if self._loads.get(event.entry_key) is alarm:
+    def _load_ended(self, event: Loaded | LoadFailed) -> None:
+        if self._loads.get(event.entry_key) is event:
             del self._loads[event.entry_key]
             self._send(event)
 
@@ -80,11 +80,12 @@ class Work:
 
     def _step(self, partition: PartitionId, delay_s: float, then: Callable[[PartitionId], None]) -> None:
         """The one thing that happens next to the partition, unless another comes before."""
-        self._next[partition] = call_in(self._env, delay_s, self._stepped, (partition, then))
+        step = self._next[partition] = (partition, then)
+        self._env.call_in(delay_s, self._stepped, step)
 
-    def _stepped(self, alarm: Alarm) -> None:
-        partition, then = alarm.subject
-        if self._next.get(partition) is alarm:
+    def _stepped(self, step: Step) -> None:
+        partition, then = step
+        if self._next.get(partition) is step:
             del self._next[partition]
             then(partition)
 

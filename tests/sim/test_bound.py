@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simpy import Environment
 
 from policy import Circuit, Device, Entry, Job, Limits
 from sim.bound import lower_bounds, speed_of_light_s
+from sim.clock import Clock
 from sim.contention import Cores
 from sim.durations import Durations
 from sim.kinds import policy_of
@@ -61,7 +61,7 @@ def run(
     given_limits: Limits, changes: dict[str, Any], work: list[Job], policy: str, concurrency: int, seed: int
 ) -> tuple[float, SimulatedMachine]:
     """When the last proof ends, and the machine."""
-    env = Environment(initial_time=0.0)
+    env = Clock()
     machine_profile = profile(**changes)
     durations = Durations(machine_profile, dict.fromkeys("abc", 1), seed)
     machine = SimulatedMachine(env, policy_of(policy, given_limits), machine_profile, durations)

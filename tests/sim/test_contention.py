@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simpy import Environment
 
 from sim import simulate
+from sim.clock import Clock
 from sim.contention import Cores, Stretch, synthesis_stretch
 from sim.shared import SharedWork
 from tests.sim.model import batch, limits, profile
@@ -104,7 +104,7 @@ def test_host_work_waits_for_cores_that_syntheses_keep_busy() -> None:
 
 
 def ends(stretch: Stretch, by_size: float, *sizes_s: float) -> list[float]:
-    env = Environment(initial_time=0.0)
+    env = Clock()
     work, found = SharedWork(env, stretch, by_size), dict[float, float]()
     for size_s in sizes_s:
         work.begin(size_s, lambda done: found.__setitem__(done, env.now), size_s)
@@ -120,7 +120,7 @@ def test_where_steps_take_turns_what_begins_together_ends_together() -> None:
 
 def test_work_beside_slows_down_while_it_lasts() -> None:
     """1 s alone; then both at half their speed until the second is done; then alone again."""
-    env = Environment(initial_time=0.0)
+    env = Clock()
     one, two = (SharedWork(env, lambda _n, others: 2.0 if others else 1.0) for _ in range(2))
     one.beside(two)
     found: dict[str, float] = {}

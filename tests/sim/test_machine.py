@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from simpy import Environment
 
 from policy import (
     BudgetPolicy,
@@ -25,6 +24,7 @@ from policy import (
     Upload,
     WakeAt,
 )
+from sim.clock import Clock
 from sim.durations import Durations
 from sim.log import RunLog
 from sim.machine import SimulatedMachine
@@ -36,7 +36,7 @@ LONG = Circuit("long", (Entry("long", 100),), 10, 10)
 
 class Stage:
     def __init__(self, limits: Limits, **changes: Any) -> None:
-        self.env = Environment(initial_time=0.0)
+        self.env = Clock()
         self.policy = BudgetPolicy(limits)
         durations = Durations(profile(), {"circuit": 1, "long": 1}, seed=0)
         self.log = RunLog(self.policy)

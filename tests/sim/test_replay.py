@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from simpy import Environment
 
 from db import History, Run, open_history
 from policy import (
@@ -36,6 +35,7 @@ from sim import (
     replay_run,
     simulate,
 )
+from sim.clock import Clock
 from sim.durations import Durations
 from sim.machine import SimulatedMachine
 from sim.torture.rules import CheckedPolicy
@@ -48,7 +48,7 @@ LIMITS: Limits = limits(3, slots=2, workers=2, eviction_min_idle_s=2.5, overtake
 @pytest.fixture(scope="module")
 def eventful() -> list[LogEntry]:
     """A log with evictions, timers, stops, cancels and resizes, at times that are no round numbers."""
-    env = Environment(initial_time=0.0)
+    env = Clock()
     policy = BudgetPolicy(LIMITS)
     varied = profile(spread=0.4)
     durations = Durations(varied, {circuit.name: 1 for circuit in CIRCUITS}, seed=3)

@@ -1,9 +1,9 @@
 """Memory over a stage's life, in bytes of the small circuit: entries of 100, working sets of 10 and 10."""
 
 import pytest
-from simpy import Environment
 
 from policy import BudgetPolicy, Cancel, Job
+from sim.clock import Clock
 from sim.durations import Durations
 from sim.machine import SimulatedMachine
 from sim.profile import MemoryModel
@@ -15,8 +15,8 @@ MODEL = MemoryModel(base=7, at_start_share=0.5, prove_scratch_share=0.25)
 
 def watched(
     model: MemoryModel, measured: dict[str, int] | None = None
-) -> tuple[Environment, SimulatedMachine, ResidentMemory]:
-    env, policy = Environment(initial_time=0.0), BudgetPolicy(limits(9, workers=1))
+) -> tuple[Clock, SimulatedMachine, ResidentMemory]:
+    env, policy = Clock(), BudgetPolicy(limits(9, workers=1))
     machine = SimulatedMachine(env, policy, profile(), Durations(profile(), {"circuit": 1}, seed=0))
     memory = ResidentMemory(machine, model, measured)
     machine.watch(memory)

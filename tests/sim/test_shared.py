@@ -3,9 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simpy import Environment
 
-from sim.alarms import call_in
+from sim.clock import Clock
 from sim.contention import synthesis_stretch
 from sim.shared import SharedWork
 
@@ -14,7 +13,7 @@ starts_and_sizes = st.lists(st.tuples(st.floats(0, 10), st.floats(0.01, 10)), mi
 
 def ends(slowdown: float, work: list[tuple[float, float]]) -> list[float]:
     """When each piece (start, seconds alone) is done."""
-    env = Environment(initial_time=0.0)
+    env = Clock()
     shared = SharedWork(env, synthesis_stretch(slowdown, None))
     done_s = [0.0] * len(work)
 
@@ -22,7 +21,7 @@ def ends(slowdown: float, work: list[tuple[float, float]]) -> list[float]:
         done_s[number] = env.now
 
     for number, (start_s, alone_s) in enumerate(work):
-        call_in(env, start_s, lambda alarm: shared.begin(*alarm.subject), (alone_s, done, number))
+        env.call_in(start_s, lambda piece: shared.begin(*piece), (alone_s, done, number))
     env.run()
     return done_s
 
@@ -48,7 +47,7 @@ def test_one_at_a_time_in_effect_is_never_idle_and_never_faster(work: list[tuple
 
 
 def test_abandoned_work_slows_nobody_any_more() -> None:
-    env = Environment(initial_time=0.0)
+    env = Clock()
     shared = SharedWork(env, synthesis_stretch(1.0, None))
     finished: list[tuple[str, float]] = []
     pieces = {
@@ -63,7 +62,7 @@ def test_abandoned_work_slows_nobody_any_more() -> None:
 
 def test_the_end_of_one_may_begin_and_abandon_others() -> None:
     """first ends at 3 s, as do the other two that began with it; it drops one of them and begins another."""
-    env = Environment(initial_time=0.0)
+    env = Clock()
     shared = SharedWork(env, synthesis_stretch(1.0, None))
     finished: list[tuple[str, float]] = []
 

@@ -28,13 +28,13 @@ def an_entry_takes_no_memory_of_a_device(patch: Patch) -> None:
 
 @mutant(1, 6)
 def each_partition_takes_an_entry_of_its_own(patch: Patch) -> None:
-    take = DeviceWorkers.take
+    hold = DeviceWorkers.hold
 
     def with_entry(self: DeviceWorkers, holder: Any, entry: Any, device_bytes: int, now_s: float) -> bool:
         again = self.holds(entry)
-        return take(self, holder, entry, device_bytes + (entry.size_bytes if again else 0), now_s)
+        return hold(self, holder, entry, device_bytes + (entry.size_bytes if again else 0), now_s)
 
-    patch.setattr(DeviceWorkers, "take", with_entry)
+    patch.setattr(DeviceWorkers, "hold", with_entry)
 
 
 @mutant(2, 6)

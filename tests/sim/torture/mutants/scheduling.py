@@ -214,7 +214,8 @@ def an_evicted_entry_gives_back_what_it_was_said_to_take(patch: Patch) -> None:
 
     def forget(self: EntryCache, cached: CachedEntry) -> None:
         del self._entries[cached.entry.key]
-        self._budget._give_back(cached.entry.size_bytes)
+        self._budget.free_bytes += cached.entry.size_bytes
+        self._budget.reserved_bytes -= cached.entry.size_bytes
 
     patch.setattr(EntryCache, "_forget", forget)
 
@@ -284,7 +285,8 @@ def only_the_first_in_turn_is_looked_at(patch: Patch) -> None:
 
 @mutant(7)
 def work_piles_up_before_the_devices(patch: Patch) -> None:
-    patch.setattr(Stages, "open_to", lambda self: (self.may_synthesize(), True))
+    closed_to = Stages.closed_to
+    patch.setattr(Stages, "closed_to", lambda self: (closed_to(self)[0], None))
 
 
 @mutant(0)
