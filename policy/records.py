@@ -3,6 +3,7 @@
 from policy.budget import Reservation
 from policy.cache import CachedEntry
 from policy.circuits import CircuitRecord, Rank
+from policy.decisions import Stop
 from policy.devices import DeviceWorkers
 from policy.errors import ProtocolError
 from policy.line import Place
@@ -124,7 +125,7 @@ class PartitionRecord:
     )
 
     behind: PartitionState
-    """The state before; while stopping: how far its work has come."""
+    """While stopping: how far its work has come."""
     order: tuple[Place, int]
     """Whose turn it is among those that wait for a slot or a device: whole proofs first."""
 
@@ -153,11 +154,17 @@ class PartitionRecord:
         before = self.state
         try:
             state = TRANSITIONS[before][trigger]
-            self.behind = before if before is not STOPPING else TRANSITIONS[self.behind][trigger]
+            if before is STOPPING:
+                self.behind = TRANSITIONS[self.behind][trigger]
         except KeyError:
             raise illegal(trigger, self.id, before) from None
         self.state = state
         return state
+
+    def stop(self) -> None:
+        state = self.state
+        self.advance(Stop)
+        self.behind = state
 
 
 def illegal(trigger: Trigger, partition: PartitionId, state: PartitionState) -> ProtocolError:

@@ -184,7 +184,7 @@ class Work:
 
     def _stop(self, record: PartitionRecord, now_s: float) -> None:
         self.stages.leave(record, record.state, now_s)
-        record.advance(Stop)
+        record.stop()
         self.decisions.append(Stop(record.id))
 
     def close_if_ended(self, job: JobRecord) -> None:

@@ -8,6 +8,7 @@ from sim.circuits import SimCircuit, bundled_circuits
 from sim.errors import SimError
 from sim.faults import Faults
 from sim.hardware import Host, Prices
+from sim.host_runs import HostRun
 from sim.hosts import ModelledHost, modelled_hosts
 from sim.kinds import BUDGET, fixed_at_once, policy_of
 from sim.log import LogEntry, RunLog
@@ -18,7 +19,7 @@ from sim.record import record
 from sim.replay import Recorded, RecordedRun, first_difference, read_recorded, replay, replay_run
 from sim.rows import rows_of
 from sim.run import Progress, SimulatedRun, simulate
-from sim.scenario import HostRun, Played, Scenario, play
+from sim.scenario import Played, Scenario, play
 from sim.workload import Batch, ClosedLoop, OpenLoop, Workload
 from sim.workload_file import read_workload_table, workload_of
 

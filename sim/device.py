@@ -132,16 +132,16 @@ class SerialDevice(Checks):
 
     def _enter(self, proving: Proving, now_s: float) -> None:
         self._busy, self._entered_s = proving, now_s
-        self._env.call_in(self._device_s(proving.prove_s * self._to_quotient), self._quotient, proving)
+        self._env.call_in(proving.prove_s * self._to_quotient * self._slowed(), self._quotient, proving)
 
     def _quotient(self, proving: Proving) -> None:
         if not proving.stopped:
-            self._env.call_in(self._device_s(proving.prove_s * self._from_quotient), self._leave, proving)
+            self._env.call_in(proving.prove_s * self._from_quotient * self._slowed(), self._leave, proving)
             self._send(QuotientDone(proving.partition))
 
-    def _device_s(self, alone_s: float) -> float:
-        """By what synthesizes when it begins."""
-        return alone_s * (1 + self._synthesis.running * self._slowdown) if self._slowdown else alone_s
+    def _slowed(self) -> float:
+        """How many times as long the device takes, by what synthesizes when it begins."""
+        return 1.0 + self._synthesis.running * self._slowdown
 
     def _leave(self, proving: Proving) -> None:
         if proving.stopped:

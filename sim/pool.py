@@ -11,9 +11,10 @@ from typing import Literal, NamedTuple
 
 from db import open_history
 from sim.answers import Answers
+from sim.host_runs import HostRun
 from sim.record import record
 from sim.run import Progress
-from sim.scenario import HostRun, Scenario, play
+from sim.scenario import Scenario, play
 
 Hidden = Literal["paths", "hosts"]
 

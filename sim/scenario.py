@@ -8,7 +8,7 @@ from typing import Any
 
 from simpy import Event as Signal
 
-from policy import Job, Limits, PartitionId
+from policy import Job
 from sim.answers import (
     Answers,
     Figures,
@@ -23,16 +23,14 @@ from sim.cluster import Cluster, Ticket
 from sim.errors import SimError
 from sim.faults import Faults
 from sim.garbage import uncollected
-from sim.host import Life, SimulatedHost
+from sim.host import SimulatedHost
+from sim.host_runs import HostRun, host_runs
 from sim.hosts import ModelledHost
 from sim.kinds import BUDGET
-from sim.log import LogEntry
-from sim.profile import MachineProfile
 from sim.run import Progress
 from sim.size import check_size
 from sim.trouble import bring_trouble
 from sim.verdict import Backlog, load_of
-from sim.waits import Causes
 from sim.words import quantity
 from sim.workload import OpenLoop, Request, Workload
 
@@ -54,23 +52,6 @@ class Scenario:
     cost: float | None = None
     settings: Mapping[str, Any] | None = None
     most_late_share: float = 1.0
-
-
-@dataclass(frozen=True)
-class HostRun:
-    """All that happened on one host from a start of its process on, as `sim.record` takes it."""
-
-    name: str
-    limits: Limits
-    profile: MachineProfile
-    settings: Mapping[str, Any]
-    log: tuple[LogEntry, ...]
-    resident_bytes: tuple[int, ...]
-    wait_causes: Mapping[PartitionId, str]
-    stage_causes: Mapping[PartitionId, Causes]
-    peak_reserved_bytes: int
-    end_s: float
-    proof_count: int | None
 
 
 @dataclass(frozen=True)
@@ -160,7 +141,9 @@ class _Play:
         for host in self._cluster.hosts:
             if host.up:
                 host.die(until_s)
-        return Played(self._answers(), tuple(self._runs()))
+        settings = {"policy": self._scenario.policy, "seed": self._seed, "loop": workload.loop}
+        runs = host_runs(self._cluster.hosts, {**settings, **(self._scenario.settings or {})})
+        return Played(self._answers(), tuple(runs))
 
     def _arrive(self, workload: OpenLoop) -> None:
         counts = workload.counts(self._seed)
@@ -236,29 +219,3 @@ class _Play:
         """Where more arrives than is done, latencies tell of the run's length alone: there are none."""
         deadlines = deadline_figures(self._outcomes)
         return deadlines if overloaded else latency_figures(self._outcomes) | deadlines
-
-    def _runs(self) -> Iterator[HostRun]:
-        for host in self._cluster.hosts:
-            for number, life in enumerate(host.ended, start=1):
-                if life.log is not None:
-                    yield self._run(host, life, number)
-
-    def _run(self, host: SimulatedHost, life: Life, number: int) -> HostRun:
-        log = life.log
-        assert log is not None, "a run without a log is not recorded"
-        name = host.modelled.name if number == 1 else f"{host.modelled.name}, start {number}"
-        scenario = self._scenario
-        settings = {"policy": scenario.policy, "seed": self._seed, "loop": scenario.workload.loop}
-        return HostRun(
-            name,
-            host.modelled.limits,
-            host.modelled.profile,
-            {**settings, **(scenario.settings or {})},
-            tuple(log.entries),
-            tuple(log.resident_bytes),
-            log.wait_causes,
-            dict(log.stage_causes.by_partition),
-            life.peak_reserved_bytes,
-            log.entries[-1].at_s if log.entries else 0.0,
-            None,
-        )
