@@ -167,22 +167,8 @@ class Tick:
     """Time passed: the answer to `WakeAt`. Harmless at any time."""
 
 
-Event = (
-    Submit
-    | Loaded
-    | LoadFailed
-    | Synthesized
-    | QuotientDone
-    | Measured
-    | DeviceOutOfMemory
-    | DeviceLost
-    | Displaced
-    | Proved
-    | Verified
-    | Failed
-    | Cancel
-    | Resized
-    | Shared
-    | Unload
-    | Tick
+OfPartition = (
+    Synthesized | QuotientDone | Measured | DeviceOutOfMemory | Displaced | Proved | Verified | Failed
 )
+
+Event = OfPartition | Submit | Loaded | LoadFailed | DeviceLost | Cancel | Resized | Shared | Unload | Tick

@@ -118,13 +118,13 @@ class Scheduler(Queries):
         self._start(now_s)
 
     def _synthesized(self, event: Synthesized, now_s: float) -> None:
-        record = self._work.find(event, event.partition)
+        record = self._work.find(event)
         record.advance(Synthesized)
         self._stages.synthesis_ended(record, now_s)
         self._start(now_s)
 
     def _quotient_done(self, event: QuotientDone, now_s: float) -> None:
-        record = self._work.find(event, event.partition)
+        record = self._work.find(event)
         record.advance(QuotientDone)
         assert record.reservation is not None, f"{record.id} proves without a reservation"
         record.reservation.release_part(record.phase1_bytes)
@@ -132,14 +132,14 @@ class Scheduler(Queries):
             self._start(now_s)  # else nobody waits for memory
 
     def _measured(self, event: Measured, now_s: float) -> None:
-        circuit = self._work.find(event, event.partition).job.circuit
+        circuit = self._work.find(event).job.circuit
         if circuit.estimate.measured(event.working_bytes):
             self._fail_what_never_fits(now_s)
             self._work.waiting.needs_changed(circuit, now_s)
             self._start(now_s)
 
     def _device_out_of_memory(self, event: DeviceOutOfMemory, now_s: float) -> None:
-        work, record = self._work, self._work.find(event, event.partition)
+        work, record = self._work, self._work.find(event)
         device, estimate = record.device, record.job.circuit.estimate
         if device is not None and device.is_lost:
             self._displaced(Displaced(event.partition), now_s)
@@ -169,7 +169,7 @@ class Scheduler(Queries):
         self._start(now_s)
 
     def _displaced(self, event: Displaced, now_s: float) -> None:
-        work, record = self._work, self._work.find(event, event.partition)
+        work, record = self._work, self._work.find(event)
         device = record.device
         if device is not None and not device.is_lost:
             raise ProtocolError(f"Displaced of {record.id}, whose device {device.device.name} is not lost")
@@ -182,13 +182,13 @@ class Scheduler(Queries):
         self._start(now_s)
 
     def _proved(self, event: Proved, now_s: float) -> None:
-        record = self._work.find(event, event.partition)
+        record = self._work.find(event)
         record.advance(Proved)
         self._work.give_back(record, now_s)
         self._start(now_s)
 
     def _verified(self, event: Verified, now_s: float) -> None:
-        work, record = self._work, self._work.find(event, event.partition)
+        work, record = self._work, self._work.find(event)
         job = record.job
         if work.end(record, Verified, now_s) is VERIFIED:
             job.verified += 1
@@ -200,7 +200,7 @@ class Scheduler(Queries):
         if job is not None and job.is_waiting(event.partition.index):
             job.ended[event.partition.index] = FAILED
         else:
-            record = self._work.find(event, event.partition)
+            record = self._work.find(event)
             self._work.end(record, Failed, now_s)
             job = record.job
         self._work.fail(job, event.why, now_s)

@@ -87,10 +87,8 @@ class Stages:
         if record.state is LOADING:
             self.loading += 1
             record.waited.enter(self._load, now_s)
-        elif not self.ready and self.may_synthesize():
+        else:  # it would not have been admitted if it could not at once
             self._synthesize(record, decisions)
-        else:
-            self._put_ready(record, now_s)
 
     def loaded(self, record: PartitionRecord, now_s: float) -> None:
         self.loading -= 1

@@ -85,7 +85,7 @@ class Waited:
         """It was in line from when it `joined` its group to when it `left`; `before`: an attempt before."""
         self._before = before
         self._in_line = (joined, left)
-        self._spans: list[tuple[Reading, Reading]] = []
+        self._spans: tuple[tuple[Reading, Reading], ...] = ()
         self._entered: Reading | None = None
         self.clock: WaitClock | None = None
 
@@ -98,7 +98,7 @@ class Waited:
         clock, entered = self.clock, self._entered
         if clock is not None and entered is not None:
             if now_s != entered[1]:
-                self._spans.append((entered, (clock.phase, now_s)))
+                self._spans += ((entered, (clock.phase, now_s)),)
             self.clock = self._entered = None
 
     def read(self, now_s: float) -> Seconds:

@@ -5,9 +5,9 @@ from policy.cache import CachedEntry, EntryCache
 from policy.circuits import Circuits
 from policy.decisions import Admit, Complete, Decision, Evict, Fail, Load, Stop
 from policy.errors import ProtocolError
-from policy.events import Cancel, Event, Failed, Loaded, LoadFailed
+from policy.events import Cancel, Failed, Loaded, LoadFailed, OfPartition
 from policy.group import Group
-from policy.model import Job, Limits, PartitionId
+from policy.model import Job, Limits
 from policy.records import JobRecord, PartitionRecord, illegal
 from policy.stages import Stages
 from policy.states import LOADING, READY, PartitionState, Trigger
@@ -34,14 +34,16 @@ class Work:
         """Nothing holds memory for work or loads, so no event to come can free any."""
         return not self.holding and not self.cache.loading
 
-    def find(self, event: Event, partition: PartitionId) -> PartitionRecord:
+    def find(self, event: OfPartition) -> PartitionRecord:
         """The admitted partition that the event speaks of."""
+        partition = event.partition
         try:
             return self.jobs[partition.job_id].live[partition.index]
         except KeyError:
-            raise self._unexpected(event, partition) from None
+            raise self._unexpected(event) from None
 
-    def _unexpected(self, event: Event, partition: PartitionId) -> ProtocolError:
+    def _unexpected(self, event: OfPartition) -> ProtocolError:
+        partition = event.partition
         job = self.jobs.get(partition.job_id)
         if job is None or not 0 <= partition.index < job.job.partitions:
             return ProtocolError(
