@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -16,6 +17,15 @@ settings.load_profile("cuzk")
 
 # A shell's background job ignores interrupts, and so would every command that its tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def nobody_watches_signals() -> Iterator[None]:
+    """After a test, or a signal of a later one would end the whole run."""
+    yield
+    assert signal.set_wakeup_fd(-1) == -1, (
+        "a thread still watches signals, to end the process"
+    )
 
 
 @pytest.fixture(autouse=True, scope="session")

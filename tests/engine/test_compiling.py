@@ -7,7 +7,6 @@ import sys
 import threading
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -130,31 +129,39 @@ def test_who_compiles_ahead_waits_for_who_does_so(monkeypatch: pytest.MonkeyPatc
     assert done == [1]
 
 
-def test_a_second_signal_while_the_first_ends_the_workers_breaks_nothing_off(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(compiling, "WORKER", "import sys, time; sys.stdin.readline(); time.sleep(5)")
-    workers, kill, compile_steps = list[Any](), compiling._kill, compiling._compile
+INTERRUPTED = """
+import os, signal
+from engine import compiling, limits
 
-    def kill_and_interrupt(those: Any) -> None:
-        signal.raise_signal(signal.SIGINT)
-        kill(those)
-        signal.raise_signal(signal.SIGINT)
+compiling.WORKER = "import sys, time; sys.stdin.readline(); time.sleep(600)"
+limits.threads = lambda _: 2
+workers, kill, compile_steps = [], compiling._kill, compiling._compile
 
-    def interrupt(worker: Any, *arguments: Any) -> None:
-        workers.append(worker)
-        if len(workers) == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-        compile_steps(worker, *arguments)
+def kill_and_interrupt(those):
+    signal.raise_signal(signal.SIGINT)
+    kill(those)
+    signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("engine.limits.threads", lambda _: 2)
-    monkeypatch.setattr(compiling, "_compile", interrupt)
-    monkeypatch.setattr(compiling, "_kill", kill_and_interrupt)
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        compile_all([("prove", "bn254")], lambda _: None)
-    assert signal.getsignal(signal.SIGINT) is before
-    assert [worker.wait() for worker in workers] == [-signal.SIGKILL] * 2
+def interrupt(worker, *arguments):
+    workers.append(worker)
+    if len(workers) == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+    compile_steps(worker, *arguments)
+
+compiling._kill, compiling._compile = kill_and_interrupt, interrupt
+before = signal.getsignal(signal.SIGINT)
+try:
+    compiling.compile_all([("prove", "bn254")], print)
+except KeyboardInterrupt:
+    print(signal.getsignal(signal.SIGINT) is before, [worker.wait() for worker in workers])
+"""
+
+
+def test_a_second_signal_while_the_first_ends_the_workers_breaks_nothing_off() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == f"True {[-signal.SIGKILL] * 2}"
 
 
 def test_words_name_what_is_compiled() -> None:

@@ -14,6 +14,22 @@ import pytest
 from flows.ends.signals import END_WITHIN_S, STOPPING, WORKER_WAITS_S, cancelled_by_signals, end_within_s
 
 ROOT = Path(__file__).parents[3]
+ENDS = """
+import asyncio, os, signal
+from flows.ends.signals import cancelled_by_signals
+
+async def steps():
+    try:
+        with cancelled_by_signals():
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(600)
+    except asyncio.CancelledError:
+        await asyncio.sleep(0.1)  # there is time to free what is held
+        return "cancelled"
+
+print(asyncio.run(steps()))
+"""
+
 ENDS_SLOWLY = """
 import asyncio, time
 from flows.ends.signals import cancelled_by_signals
@@ -58,17 +74,8 @@ def handlers() -> Iterator[None]:
 
 
 def test_sigterm_cancels_the_task_and_the_loop_goes_on() -> None:
-    async def steps() -> str:
-        try:
-            with cancelled_by_signals():
-                os.kill(os.getpid(), signal.SIGTERM)
-                await asyncio.sleep(600)
-        except asyncio.CancelledError:
-            await asyncio.sleep(0)  # there is time to free what is held
-            return "cancelled"
-        return "slept"
-
-    assert asyncio.run(steps()) == "cancelled"
+    done = subprocess.run([sys.executable, "-c", ENDS], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "cancelled\n"
 
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
