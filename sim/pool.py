@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from db import open_history
 from sim.answers import Answers
 from sim.host_runs import HostRun
+from sim.processes import interrupts_left_to_us, processes
 from sim.record import record
 from sim.run import Progress
 from sim.scenario import Scenario, play
@@ -63,12 +63,9 @@ class Pool:
         """The answers, in the order of the cases. Raises what playing raises."""
         if self._executor is None:
             return [self._told(play_case(case, self._progress)) for case in cases]
-        futures: list[Future[Answers]] = [self._executor.submit(play_case, case) for case in cases]
-        try:
-            return [self._told(future.result()) for future in futures]
-        except BaseException:
-            self._executor.shutdown(wait=False, cancel_futures=True)
-            raise
+        with interrupts_left_to_us():
+            futures: list[Future[Answers]] = [self._executor.submit(play_case, case) for case in cases]
+        return [self._told(future.result()) for future in futures]
 
     def _told(self, answers: Answers) -> Answers:
         self._done()
@@ -116,8 +113,7 @@ def pool(
     if workers < 2:
         yield Pool(None, progress, done, recording)
         return
-    # Started anew: a copy of a process with threads may hang.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
+    with processes(workers) as executor:
         yield Pool(executor, progress, done, recording)
 
 

@@ -23,9 +23,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def nobody_watches_signals() -> Iterator[None]:
     """After a test, or a signal of a later one would end the whole run."""
     yield
-    assert signal.set_wakeup_fd(-1) == -1, (
-        "a thread still watches signals, to end the process"
-    )
+    assert signal.set_wakeup_fd(-1) == -1, "a thread still watches signals, to end the process"
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,19 +1,14 @@
 """Many seeds, over several processes."""
 
-import multiprocessing
-import os
-import signal
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import connection
 
 from sim.errors import SimError
 from sim.garbage import uncollected
+from sim.processes import interrupts_left_to_us, processes
 from sim.torture.trial import Finding, run_seed
 
 PARTITIONS_AT_ONCE = 2_000  # a third of a second: an interrupt waits no longer
@@ -39,24 +34,21 @@ class Share:
         )
 
 
-def run_seeds(seeds: range, partitions: int, processes: int) -> Iterator[Share]:
-    """Run them all, whatever is found. Raises SimError where a process dies."""
+def run_seeds(seeds: range, partitions: int, count: int) -> Iterator[Share]:
+    """Run them all in `count` processes, whatever is found. Raises SimError where one of those dies."""
     size = max(1, PARTITIONS_AT_ONCE // partitions)
     shares = [seeds[start : start + size] for start in range(0, len(seeds), size)]
-    if processes == 1 or len(shares) == 1:
+    if count == 1 or len(shares) == 1:
         for share in shares:
             yield run_share(share, partitions)
         return
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(processes, len(shares)), context, _end_with_the_parent)
     try:
-        yield from _spread(pool, shares, partitions, in_flight=2 * processes)
+        with processes(min(count, len(shares))) as pool:
+            yield from _spread(pool, shares, partitions, in_flight=2 * count)
     except BrokenProcessPool as error:
         raise SimError(
             "a process of the torture died, perhaps for lack of memory; use fewer --jobs"
         ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _spread(
@@ -64,7 +56,7 @@ def _spread(
 ) -> Iterator[Share]:
     running: set[Future[Share]] = set()
     for share in shares:
-        with _interrupts_left_to_us():
+        with interrupts_left_to_us():
             running.add(pool.submit(run_share, share, partitions))
         if len(running) == in_flight:
             done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -84,25 +76,3 @@ def run_share(seeds: range, partitions: int) -> Share:
         time.process_time() - began_s,
         [outcome.finding for outcome in outcomes if outcome.finding is not None],
     )
-
-
-@contextmanager
-def _interrupts_left_to_us() -> Iterator[None]:
-    """A process started meanwhile never takes an interrupt, not even while it starts: it keeps our mask."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _end_with_the_parent() -> None:
-    """A process of the pool would wait for ever for work of a parent that was killed."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None, "it runs in a process of the pool"
-
-    def watch() -> None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, name="parent", daemon=True).start()
