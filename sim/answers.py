@@ -16,8 +16,10 @@ from sim.workload import Loop, Request
 Figures = dict[str, float]
 PERCENTILES = (("p50", 0.50), ("p90", 0.90), ("p99", 0.99))
 SLOTS = "synthesis slots"
+AWAY = "host away"
+"""Its process has ended, by a fault, and proofs wait until there is another."""
 RESOURCES = (
-    "memory", CORES, SLOTS, "devices", "device memory", "disk", "batching", "fixed concurrency", NOTHING
+    "memory", CORES, SLOTS, "devices", "device memory", "disk", "batching", "fixed concurrency", AWAY, NOTHING
 )  # fmt: skip
 LATENCY = "latency_"
 
@@ -119,8 +121,11 @@ def deadline_figures(outcomes: Outcomes) -> Figures:
     return figures
 
 
-def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
-    """What bound the hosts, how much they held and did, and what partitions waited for."""
+def resource_figures(hosts: Sequence[SimulatedHost], away_s: float) -> Figures:
+    """What bound the hosts, how much they held and did, and what partitions waited for.
+
+    `away_s`: see `sim.cluster`.
+    """
     lives = [life for host in hosts for life in host.ended]
     meters = [life.meter for life in lives]
     binding_s, waits_s = _sums(hosts)
@@ -143,7 +148,9 @@ def resource_figures(hosts: Sequence[SimulatedHost]) -> Figures:
         "unbegun_share": sum(meter.unbegun_s for meter in meters) / up_s,
     }
     figures |= _slot_waits(meters)
-    figures |= {f"binding_share[{name}]": binding_s.get(name, 0.0) / up_s for name in RESOURCES}
+    binding_s[AWAY] = away_s
+    all_s = sum(binding_s.values()) or 1.0
+    figures |= {f"binding_share[{name}]": binding_s.get(name, 0.0) / all_s for name in RESOURCES}
     return figures | {f"waited_s[{cause.value}]": waits_s.get(cause.value, 0.0) for cause in WaitCause}
 
 

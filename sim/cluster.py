@@ -56,6 +56,8 @@ class Cluster:
         self._fits: dict[str, list[SimulatedHost]] = {}
         self._due = False
         self._losses = 0  # since a proof ended
+        self.away_s = 0.0  # of hosts that were lost, together, while proofs waited
+        self._away, self._counted_s = 0, 0.0  # hosts that are lost now
         self._outlooks: dict[str, Outlook] = {}  # by the host, where there are several
 
     def check(self, circuits: Sequence[Circuit]) -> None:
@@ -92,11 +94,25 @@ class Cluster:
         self._due = False
         self.dispatch()
 
+    def count_away(self) -> None:
+        """Up to now; before anything changes of which `away_s` is made."""
+        if self._lines:
+            self.away_s += self._away * (self.env.now - self._counted_s)
+        self._counted_s = self.env.now
+
+    def take_back(self) -> None:
+        """A host that was lost is there again."""
+        self.count_away()
+        self._away -= 1
+        self.dispatch()
+
     def lose(self, host: SimulatedHost) -> None:
         """The host's process has died: its proofs wait again, first of their kind.
 
         Raises UnplayableError where that goes on and on and nothing is ever done.
         """
+        self.count_away()
+        self._away += 1
         lost = [ticket for ticket in self._on_hosts.values() if ticket.host is host]
         self._losses += bool(lost)
         if self._losses > MOST_LOSSES * len(self.hosts):
@@ -111,6 +127,7 @@ class Cluster:
         self.dispatch()
 
     def _enqueue(self, ticket: Ticket, first: bool = False) -> None:
+        self.count_away()
         request = ticket.request
         line = self._lines.setdefault((request.priority, request.circuit.name), deque())
         line.appendleft(ticket) if first else line.append(ticket)
@@ -120,6 +137,7 @@ class Cluster:
             line = self._lines[key]
             host = self._host_for(line[0].request)
             if host is not None:
+                self.count_away()
                 ticket = line.popleft()
                 if not line:
                     del self._lines[key]

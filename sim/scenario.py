@@ -191,8 +191,9 @@ class _Play:
     def _answers(self) -> Answers:
         workload, outcomes, hosts = self._scenario.workload, self._outcomes, self._cluster.hosts
         outcomes.close(self._env.now)
+        self._cluster.count_away()
         end_s = outcomes.last_s if not self._left else self._env.now
-        figures = resource_figures(hosts)
+        figures = resource_figures(hosts, self._cluster.away_s)
         span_s = self._duration_s if isinstance(workload, OpenLoop) else end_s
         done = outcomes.done_in_time if isinstance(workload, OpenLoop) else outcomes.succeeded
         figures |= {

@@ -58,6 +58,9 @@ def test_without_another_device_a_host_waits_for_the_repair() -> None:
     assert len(played.runs) >= 2
     gap_s = played.runs[1].log[0].at_s - played.runs[0].log[-1].at_s
     assert gap_s >= 30.0
+    figures = played.answers.figures  # and all that is left of the batch waits meanwhile
+    away_s = 30.0 * (len(played.runs) - 1)
+    assert figures["binding_share[host away]"] == pytest.approx(away_s / figures["makespan_s"])
 
 
 def test_a_log_with_lost_devices_replays_to_the_same_decisions() -> None:
