@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from policy import Circuit, Entry, Job
 from sim.errors import SimError, UnplayableError
+from sim.page_cache import PageCache
 from sim.profile import MachineProfile, ObservedTimes, Stage, StageModel
 
 QUANTILES = 1_000
@@ -21,6 +22,13 @@ class JobTimes(NamedTuple):
     working_bytes: int | None
 
 
+class LoadTime(NamedTuple):
+    """Seconds of reading from disk, and then of taking over what was in the system's memory."""
+
+    disk_s: float
+    mapped_s: float
+
+
 class Durations:
     """Times by seed. Each stage of each circuit draws from its own stream, so that the n-th proof of a
     circuit takes the same times whatever else a run does, and in whatever order.
@@ -32,7 +40,7 @@ class Durations:
         self._constraints = constraints
         self._seed = seed
         self._spread = _log_normal(profile.spread)
-        self._loaded: set[str] = set()  # at any time before, so that the files are in memory
+        self.page_cache = PageCache()
         self._streams: dict[str, tuple[Stream, Stream, Stream]] = {}
 
     def draw(self, job: Job) -> JobTimes:
@@ -43,18 +51,18 @@ class Durations:
         working_bytes = None if observed is None else observed.working_bytes
         return JobTimes(synthesize.take(count), prove.take(count), verify.take(count), working_bytes)
 
-    def load_s(self, entry: Entry, circuit: Circuit, number: int) -> float:
+    def load_time(self, entry: Entry, circuit: Circuit, number: int) -> LoadTime:
         """Of the `number`-th load of a run. An entry has its share, by size, of its circuit's loads."""
         random = Random(f"{self._seed}/load/{number}/{entry.key}")
         observed = self._profile.circuits.get(circuit.name)
         if observed is not None and observed.load_s is not None and circuit.entries_bytes:
-            return random.choice(observed.load_s) * entry.size_bytes / circuit.entries_bytes
-        model = self._profile.load
-        bytes_per_s = model.bytes_per_s
-        if entry.key in self._loaded and model.mapped_bytes_per_s is not None:
-            bytes_per_s = model.mapped_bytes_per_s
-        self._loaded.add(entry.key)
-        return random.choice(self._spread) * (model.seconds + entry.size_bytes / bytes_per_s)
+            return LoadTime(random.choice(observed.load_s) * entry.size_bytes / circuit.entries_bytes, 0.0)
+        model, factor = self._profile.load, random.choice(self._spread)
+        if model.mapped_bytes_per_s is None:
+            return LoadTime(factor * (model.seconds + entry.size_bytes / model.bytes_per_s), 0.0)
+        mapped_bytes = self.page_cache.read(entry.key, entry.size_bytes) * entry.size_bytes
+        disk_s = (entry.size_bytes - mapped_bytes) / model.bytes_per_s
+        return LoadTime(factor * disk_s, factor * (model.seconds + mapped_bytes / model.mapped_bytes_per_s))
 
     def usual_load_s(self, entry: Entry, circuit: Circuit) -> float:
         """On average, of a file that has not been read before."""

@@ -10,13 +10,14 @@ from simpy import Event as Signal
 from policy import Circuit, Entry, Event, Job, Proved, Reject, Submit, Synthesized
 from sim.bound import speed_of_light_s
 from sim.clock import Clock
-from sim.durations import Durations
+from sim.durations import Durations, LoadTime
 from sim.faults import Faults
 from sim.hosts import ModelledHost
 from sim.kinds import BUDGET, policy_of
 from sim.log import RunLog
 from sim.machine import SimulatedMachine, Watch
 from sim.meter import Meter
+from sim.page_cache import PageCache
 from sim.resident import ResidentMemory
 
 
@@ -25,8 +26,9 @@ class HostDurations(Durations):
 
     disk_factor = 1.0
 
-    def load_s(self, entry: Entry, circuit: Circuit, number: int) -> float:
-        return super().load_s(entry, circuit, number) * self.disk_factor
+    def load_time(self, entry: Entry, circuit: Circuit, number: int) -> LoadTime:
+        disk_s, mapped_s = super().load_time(entry, circuit, number)
+        return LoadTime(disk_s * self.disk_factor, mapped_s)
 
 
 class FaultyMachine(SimulatedMachine):
@@ -75,6 +77,7 @@ class SimulatedHost:
         self._seed = f"{seed}/{modelled.name}"
         self._random = Random(f"{self._seed}/stages")
         self.durations = HostDurations(modelled.profile, dict(constraints), self._seed)
+        self.durations.page_cache = PageCache(modelled.memory_bytes)
         self.start()
 
     def start(self) -> None:
@@ -95,6 +98,7 @@ class SimulatedHost:
         curve = None if self._log is None else self._log.resident_bytes
         self._resident = ResidentMemory(self.machine, profile.memory, profile.measured_bytes, curve)
         self.machine.watch(self._resident)
+        self.durations.page_cache.most_taken_bytes = self._resident.take_peak_bytes
 
     def die(self, counted_until_s: float = 0.0) -> None:
         """The process ends with all its work, which it does not report.

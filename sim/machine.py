@@ -186,13 +186,17 @@ class SimulatedMachine:
     def _start_load(self, load: Load) -> None:
         self._loads += 1
         entry = load.entry
-        seconds = self._durations.load_s(entry, self._loaders[entry.key], self._loads)
-        self._env.process(self._load(entry, seconds))
+        self._env.process(
+            self._load(entry, *self._durations.load_time(entry, self._loaders[entry.key], self._loads))
+        )
 
-    def _load(self, entry: Entry, seconds: float) -> Generator[Signal, Any, None]:
-        with self._disk.request() as turn:
-            yield turn
-            yield self._env.timeout(seconds)
+    def _load(self, entry: Entry, disk_s: float, mapped_s: float) -> Generator[Signal, Any, None]:
+        if disk_s:
+            with self._disk.request() as turn:
+                yield turn
+                yield self._env.timeout(disk_s)
+        if mapped_s:
+            yield self._env.timeout(mapped_s)
         times = self._profile.circuits.get(self._loaders[entry.key].name)
         share = 1.0 if times is None else times.loaded_share
         self.send(Loaded(entry.key, None if share == 1 else int(entry.size_bytes * share)))

@@ -61,7 +61,8 @@ class StageModel(_Model):
 class LoadModel(_Model):
     """A time that grows with the entry: `seconds + size / bytes_per_s`.
 
-    Once it was loaded its file is in the system's memory, and it is mapped at `mapped_bytes_per_s`.
+    What is left of its file in the system's memory from an earlier load (see `sim.page_cache`) comes at
+    `mapped_bytes_per_s`, and without a disk; None: every load is from disk.
     """
 
     seconds: Seconds = 0.0

@@ -65,7 +65,7 @@ class ResidentMemory:
         `curve`: what is resident after each event is put at its end.
         """
         self._measured_bytes = measured_bytes or {}
-        self.peak_bytes = float(model.base)
+        self.peak_bytes = self._recent_peak_bytes = float(model.base)
         self._machine, self._model, self._curve = machine, model, curve
         self._jobs: dict[str, Job] = {}
         self._entries: dict[str, int] = {}
@@ -79,6 +79,11 @@ class ResidentMemory:
             DeviceOutOfMemory: self._let_go,
             Displaced: self._let_go,
         }
+
+    def take_peak_bytes(self) -> float:
+        """The most that was resident since this was last asked."""
+        peak_bytes, self._recent_peak_bytes = self._recent_peak_bytes, self.resident_bytes()
+        return peak_bytes
 
     def resident_bytes(self) -> float:
         return self._level_bytes + self._bytes_per_s * self._machine.synthesized_s
@@ -102,8 +107,10 @@ class ResidentMemory:
 
     def _note_peak(self) -> None:
         resident_bytes = self._level_bytes + self._bytes_per_s * self._machine.synthesized_s
-        if resident_bytes > self.peak_bytes:
-            self.peak_bytes = resident_bytes
+        if resident_bytes > self._recent_peak_bytes:
+            self._recent_peak_bytes = resident_bytes
+            if resident_bytes > self.peak_bytes:
+                self.peak_bytes = resident_bytes
 
     def _decided(self, decision: Decision) -> None:
         match decision:
