@@ -60,7 +60,7 @@ class Durations:
         model, factor = self._profile.load, random.choice(self._spread)
         if model.mapped_bytes_per_s is None:
             return LoadTime(factor * (model.seconds + entry.size_bytes / model.bytes_per_s), 0.0)
-        mapped_bytes = self.page_cache.read(entry.key, entry.size_bytes) * entry.size_bytes
+        mapped_bytes = self.page_cache.share(entry.key, entry.size_bytes) * entry.size_bytes
         disk_s = (entry.size_bytes - mapped_bytes) / model.bytes_per_s
         return LoadTime(factor * disk_s, factor * (model.seconds + mapped_bytes / model.mapped_bytes_per_s))
 

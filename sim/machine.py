@@ -197,6 +197,9 @@ class SimulatedMachine:
                 yield self._env.timeout(disk_s)
         if mapped_s:
             yield self._env.timeout(mapped_s)
+        if isinstance(self._policy, Halted):
+            return
+        self._durations.page_cache.was_read(entry.key, entry.size_bytes)
         times = self._profile.circuits.get(self._loaders[entry.key].name)
         share = 1.0 if times is None else times.loaded_share
         self.send(Loaded(entry.key, None if share == 1 else int(entry.size_bytes * share)))

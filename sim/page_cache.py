@@ -18,12 +18,15 @@ class PageCache:
         self.most_taken_bytes = most_taken_bytes
         self._files: OrderedDict[str, float] = OrderedDict()  # what is left of each, the last read last
 
-    def read(self, name: str, size_bytes: int) -> float:
-        """The share of the file that is there; all of it is, afterwards."""
+    def share(self, name: str, size_bytes: int) -> float:
+        """How much of the file is there."""
         self._drop(sum(self._files.values()) + self.most_taken_bytes() - self._memory_bytes)
-        left_bytes = self._files.pop(name, 0.0)
+        return min(1.0, self._files.get(name, 0.0) / size_bytes) if size_bytes else 1.0
+
+    def was_read(self, name: str, size_bytes: int) -> None:
+        """To its end: all of it is there, until somebody takes the memory."""
+        self._files.pop(name, None)
         self._files[name] = float(size_bytes)
-        return min(1.0, left_bytes / size_bytes) if size_bytes else 1.0
 
     def _drop(self, excess_bytes: float) -> None:
         while excess_bytes > 0 and self._files:

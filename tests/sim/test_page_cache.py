@@ -4,33 +4,52 @@ from dataclasses import replace
 
 import pytest
 
-from policy import Entry
+from policy import Entry, Loaded
 from sim import Batch
 from sim.page_cache import PageCache
 from sim.scenario import Scenario, play
 from sim.workload import ClosedLoop
-from tests.sim.cluster import host
+from tests.sim.cluster import closed, host
 from tests.sim.model import CIRCUIT
 
 OTHER = replace(CIRCUIT, name="other", entries=(Entry("another srs", 100),))
 
 
+def read(cache: PageCache, name: str, size_bytes: int) -> float:
+    share = cache.share(name, size_bytes)
+    cache.was_read(name, size_bytes)
+    return share
+
+
 def test_what_was_read_is_there_as_long_as_nobody_takes_the_memory() -> None:
     taken = [60.0]
     cache = PageCache(100, lambda: taken[0])
-    assert cache.read("a", 30) == 0
-    assert cache.read("a", 30) == 1
-    assert cache.read("b", 20) == 0  # so there are 10 too much
-    assert cache.read("a", 30) == 20 / 30
-    assert cache.read("b", 20) == 10 / 20  # a's other 10 took the place of b's
+    assert read(cache, "a", 30) == 0
+    assert read(cache, "a", 30) == 1
+    assert read(cache, "b", 20) == 0  # so there are 10 too much
+    assert read(cache, "a", 30) == 20 / 30
+    assert read(cache, "b", 20) == 10 / 20  # a's other 10 took the place of b's
     taken[0] = 100.0
-    assert cache.read("b", 20) == 0
+    assert read(cache, "b", 20) == 0
 
 
 def test_where_the_memory_is_not_known_everything_stays() -> None:
     cache = PageCache()
-    assert cache.read("a", 1 << 60) == 0
-    assert cache.read("a", 1 << 60) == 1
+    assert read(cache, "a", 1 << 60) == 0
+    assert read(cache, "a", 1 << 60) == 1
+
+
+def test_what_a_dead_process_had_begun_to_read_is_not_there() -> None:
+    load = {"bytes_per_s": 10.0, "mapped_bytes_per_s": 1e9}
+    scenario = closed(1, 1, host(load=load), faults={"process_death": 6.0, "restart": 1.0})
+    lives = 0
+    for seed in range(5):
+        for run in play(scenario, seed=seed, with_log=True).runs:
+            lives += 1
+            if loaded_s := [entry.at_s for entry in run.log if isinstance(entry.event, Loaded)]:
+                assert loaded_s[0] - run.log[0].at_s >= 2.0  # the first to be loaded
+                break
+    assert lives > 5
 
 
 def makespan_s(memory_bytes: int, bytes_per_s: float) -> float:

@@ -83,6 +83,7 @@ def test_what_was_loaded_before_is_mapped() -> None:
     durations = Durations(mapped, {"circuit": 1}, seed=0)
     entry = CIRCUIT.entries[0]
     assert durations.load_time(entry, CIRCUIT, 1) == pytest.approx((0.8, 0.5))
+    durations.page_cache.was_read(entry.key, entry.size_bytes)
     assert durations.load_time(entry, CIRCUIT, 2) == pytest.approx((0.0, 0.5 + 0.08))
     assert durations.load_time(CIRCUIT.entries[1], CIRCUIT, 3) == pytest.approx((0.2, 0.5))
 
