@@ -94,6 +94,21 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
             raise InputError(f"{path}: is the output {taken} as well, expected one file for each")
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse before the work a folder that could not be made after it, or be written. Raises InputError."""
+    there = next((each for each in (folder, *folder.parents) if each.exists()), folder)
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(f"{folder}: cannot be written, expected a folder that can be made: choose another")
+
+
+def make_folder(folder: Path) -> None:
+    """It and those above it, as far as they are not there. Raises InputError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror}): choose another folder") from error
+
+
 def is_stdout(path: Path) -> bool:
     """Whether writing to `path` is writing to where stdout leads."""
     try:

@@ -37,11 +37,14 @@ def calibrate(
     Each stage's times are found as if it had run alone, and how much stages slow each other down beside
     them; memory is what the process took beside what its work took. What rests on little is told.
     """
+    from flows.study.inputs import settings_inputs
     from sim import load_profile
+    from sim.profile import profile_path
 
     if table is not None and runs:
         raise click.UsageError("--table and runs are given, expected one of them")
-    check_outputs([output], [table] if table is not None else [])
+    inputs = [profile_path(machine), *([table] if table is not None else settings_inputs(config_path))]
+    check_outputs([output], inputs)
     base = load_profile(machine)
     profile = _published(table, base, name) if table is not None else _learned(config_path, runs, base, name)
     text = _text(profile)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import OUTPUT_FILE, say, with_options
-from cli.sim.options import json_and_csv, path_or_none, question_options, varied
-from groth16.output import check_outputs, replacing
+from cli.sim.options import check_files, json_and_csv, question_options, varied
+from groth16.output import replacing
 
 if TYPE_CHECKING:
     from flows.study.questions import QuestionParameters
@@ -46,7 +46,7 @@ def compare(
     provers without a budget have them. A difference is taken seed by seed, so it is known better than
     either side; "sure" if its interval of 95 % leaves out nought.
     """
-    check_outputs([*path_or_none(csv_file), *path_or_none(png)], [])
+    check_files(parameters, csv_file, png)
     say(f"preparing to simulate {parameters.title}")
     from flows.study.studies import study
 

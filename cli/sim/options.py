@@ -5,12 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.options import INPUT_FILE, OUTPUT_FILE, json_option, with_options
 from config.bounds import MOST, MOST_PROOFS
+from groth16.output import check_outputs
+
+if TYPE_CHECKING:
+    from flows.study.questions import QuestionParameters
 
 POLICY = "budget"
 SEEDS = 5
@@ -112,5 +116,9 @@ def varied(text: str, option: str) -> dict[str, str]:
     return dict(read_setting(each, option) for each in text.split())
 
 
-def path_or_none(path: Path | None) -> list[Path]:
-    return [] if path is None else [path]
+def check_files(parameters: QuestionParameters, *outputs: Path | None) -> None:
+    """Refuse, before the work, outputs that cannot be written, and those that the question is read from."""
+    from flows.study.inputs import inputs_of
+
+    named = [path for path in outputs if path is not None]
+    check_outputs(named, inputs_of(parameters) if named else [])

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import OUTPUT_FILE, program, say, with_options
-from cli.sim.options import json_and_csv, path_or_none, question_options
-from groth16.output import check_outputs, replacing
+from cli.sim.options import check_files, json_and_csv, question_options
+from groth16.output import check_folder, make_folder, replacing
 
 if TYPE_CHECKING:
     from db import History
@@ -55,7 +55,9 @@ def run(
     its interval of 95 % after ±. The first seed's run is kept in the history beside the real ones. The
     policy "fixed:N" runs N partitions at a time, whatever they take, as provers without a budget do.
     """
-    check_outputs([*path_or_none(csv_file), *path_or_none(html), *path_or_none(trace)], [])
+    if pictures is not None:
+        check_folder(pictures)
+    check_files(parameters, csv_file, html, trace, *_in(pictures))
     say(f"preparing to simulate {parameters.title}")
     from flows.study.studies import study
 
@@ -73,6 +75,11 @@ def run(
             write_csv([summary], csv_file)
         if pictures or html or trace:
             _draw(asked.history, summary, pictures, html, trace)
+
+
+def _in(folder: Path | None) -> list[Path]:
+    """The pictures, where the folder is there already; else there is nothing in it to lose."""
+    return [folder / name for name in PICTURES] if folder is not None and folder.is_dir() else []
 
 
 def _print(asked: Study, summary: Summary) -> None:
@@ -110,7 +117,7 @@ def _draw(
         say(summary.pictured)
     made = run_pictures(drawn) if pictures is not None or html is not None else {}
     if pictures is not None:
-        pictures.mkdir(parents=True, exist_ok=True)
+        make_folder(pictures)
         for name, png in zip(PICTURES, made.values(), strict=False):
             _write(pictures / name, png)
     if html is not None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import OUTPUT_FILE, say, with_options
-from cli.sim.options import json_and_csv, late_option, path_or_none, question_options
-from groth16.output import check_outputs, replacing
+from cli.sim.options import check_files, json_and_csv, late_option, question_options
+from groth16.output import replacing
 
 if TYPE_CHECKING:
     from flows.study.questions import QuestionParameters
@@ -52,7 +52,7 @@ def sweep(
     within the error, which others (=) give for more. What is overloaded, fails, misses deadlines or takes too
     much memory is none of these. Costs are by the machine's [prices].
     """
-    check_outputs([*path_or_none(csv_file), *path_or_none(png), *path_or_none(write_config)], [])
+    check_files(parameters, csv_file, png, write_config)
     say(f"preparing to simulate {parameters.title}")
     from flows.study.studies import study
 

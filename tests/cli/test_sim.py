@@ -242,6 +242,56 @@ def test_a_profile_is_written_whole_to_be_edited(
     assert spans[1] > 1.5 * spans[0]  # a minute of it is loads
 
 
+def test_no_output_takes_the_place_of_what_is_read(
+    cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
+) -> None:
+    machine, settings, workload, trace = (
+        tmp_path / name for name in ("ops.toml", "cuzk.toml", "w.toml", "trace.csv")
+    )
+    succeed(cuzk("sim", "profiles", ZEN4, "-o", machine, env=environment))
+    settings.write_text('[memory]\ntotal_budget = "200GiB"\n')
+    trace.write_text("at_s\n1\n")
+    arrivals = '[[arrivals]]\ncircuit = "winning-32g"\ntrace = "trace.csv"\n'
+    workload.write_text(f'kind = "open"\nduration = "1h"\n{arrivals}')
+    asked = ("-w", workload, "-m", machine, "--config", settings)
+    varied, history = ("sweep", "--vary", "machine.gpus=1..2"), Path(environment["CUZK_HOME"]) / "history.db"
+    before = {path: path.read_bytes() for path in (machine, settings, workload, trace)}
+    history.touch()
+    for command, option, path in (
+        (varied, "--write-config", machine),
+        (varied, "--png", settings),
+        (("run",), "--html", workload),
+        (("run",), "--trace", trace),
+        (("compare",), "--csv", trace),
+        (("run",), "--csv", history),
+    ):
+        said = refused(cuzk("sim", command[0], *asked, *command[1:], option, path, env=environment))
+        assert f"{path}: is the input {path} as well, expected another file to write" in said
+    assert "is the input" in refused(
+        cuzk(
+            "sim",
+            "calibrate",
+            "-m",
+            machine,
+            "-o",
+            tmp_path / ".." / tmp_path.name / "ops.toml",
+            env=environment,
+        )
+    )
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_pictures_do_not_take_the_place_of_other_outputs(
+    cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
+) -> None:
+    page = tmp_path / "memory.png"
+    said = refused(cuzk("sim", "run", *BATCH, "--pictures", tmp_path, "--html", page, env=environment))
+    assert "is the output" in said
+    page.touch()
+    said = refused(cuzk("sim", "run", *BATCH, "--pictures", page / "x", env=environment))
+    assert f"{page / 'x'}: cannot be written, expected a folder that can be made" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -9,7 +9,7 @@ import pytest
 from groth16.container_writer import payload, write_container
 from groth16.errors import InputError
 from groth16.json_files import read_json, write_json
-from groth16.output import check_outputs, is_stdout, replacing
+from groth16.output import check_folder, check_outputs, is_stdout, make_folder, replacing
 from tests.groth16.samples import refuses
 
 
@@ -116,6 +116,19 @@ def test_outputs_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "file", link):
         with pytest.raises(InputError, match=f"{path}: cannot be written"):
             check_outputs([path], [])
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    check_folder(tmp_path / "one" / "two")
+    assert not (tmp_path / "one").exists()
+    make_folder(tmp_path / "one" / "two")
+    make_folder(tmp_path / "one" / "two")
+    for folder in (file, file / "one"):
+        for refuse in (check_folder, make_folder):
+            with pytest.raises(InputError, match=f"{folder}: cannot be (written|made)"):
+                refuse(folder)
 
 
 def test_what_stdout_leads_to_is_known_and_kept(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
