@@ -1,6 +1,7 @@
 """Sizes and durations as people write them: "2GiB", "1.5 GB", "5m", "1h30m"."""
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
@@ -22,6 +23,7 @@ _DURATION_UNITS = {
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _SIZE = re.compile(rf"\s*({_NUMBER})\s*([A-Za-z]*)\s*")
+_BITS = re.compile("[KMGTP][Ii]?b")
 _DURATION_PART = re.compile(rf"({_NUMBER})\s*(ms|s|m|h|d)\s*")
 _DURATION = re.compile(rf"\s*(?:{_DURATION_PART.pattern})+")
 
@@ -32,20 +34,33 @@ _MAX_SECONDS = 100 * 365 * 86400
 def parse_size(text: str | int, *, needs_unit: bool = True) -> int:
     """Bytes meant by `text`: a number with B, KiB, MiB, GiB, TiB, PiB (powers of 1024) or KB … PB (of 1000).
 
-    Upper and lower case are the same; a fraction of a byte is cut off. A bare number but 0 is refused, as
-    people who type 5 mean gigabytes; needs_unit: False: it counts bytes, as a program's do.
+    Upper and lower case are the same, but for a small b after a capital letter: so bits are written, and it
+    is refused. A fraction of a byte is cut off. A bare number but 0 is refused, as people who type 5 mean
+    gigabytes; needs_unit: False: it counts bytes, as a program's do.
     Raises ConfigError where it is no size, is negative, or does not fit 63 bits.
     """
     match = _SIZE.fullmatch(str(text)) if not isinstance(text, bool) else None
     factor = _SIZE_UNITS.get(match[2].casefold()) if match else None
     if match is None or factor is None:
         raise ConfigError(f'found {text!r}, expected a size such as "2GiB" or "512MiB"')
+    if _BITS.fullmatch(match[2]):
+        raise ConfigError(f"found {text!r}, which is in bits; expected bytes: {bytes_of_bits(str(text))}")
     if needs_unit and not match[2] and Fraction(match[1]):
         raise ConfigError(f'found {text!r}, expected a size with its unit such as "{match[1]}GiB"')
     size_bytes = int(Fraction(match[1]) * factor)
     if size_bytes > _MAX_BYTES:
         raise ConfigError(f"found {text!r}, expected a size below 8192PiB")
     return size_bytes
+
+
+def bytes_of_bits(text: str) -> str | None:
+    """A number of bits, such as "10Gb", in bytes: "1.25GB". None: it is no number with such a unit."""
+    found = _SIZE.fullmatch(text)
+    if found is None or not found[2] or found[2].casefold() not in _SIZE_UNITS:
+        return None
+    number = f"{Decimal(found[1]) / 8:f}"
+    number = number.rstrip("0").rstrip(".") if "." in number else number
+    return f"{number}{found[2][:-1].capitalize()}B"
 
 
 def parse_budget(text: str | int, *, needs_unit: bool = True) -> int | Literal["auto"]:

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, PlainSerializer, SerializationInfo, ValidationInfo
 
 from config import ConfigError, parse_duration, parse_size
+from config.units import bytes_of_bits
 
 _PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
 _RATE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*/\s*(s|m|h|d)\s*")
@@ -25,10 +26,21 @@ def size(value: object) -> int:
 def bandwidth(value: object) -> float:
     """Bytes a second meant by "25GB/s". Raises ValueError."""
     if isinstance(value, str) and value.strip().endswith("/s"):
-        bytes_per_s = size(value.strip().removesuffix("/s"))
+        amount = value.strip().removesuffix("/s").strip()
+        _refuse_bits(value, amount)
+        bytes_per_s = size(amount)
         if bytes_per_s > 0:
             return float(bytes_per_s)
     raise ValueError(f'found {value!r}, expected bytes a second such as "7GB/s"')
+
+
+def _refuse_bits(value: str, amount: str) -> None:
+    """Unlike sizes, rates are as often told in bits, so that no small b is taken for bytes."""
+    as_bits = bytes_of_bits(amount) if amount.endswith("b") else None
+    if as_bits is not None:
+        raise ValueError(
+            f"found {value!r}, whose small b is for bits; expected bytes a second: {as_bits}/s is the same"
+        )
 
 
 def duration(value: object) -> float:

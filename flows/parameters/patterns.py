@@ -5,7 +5,7 @@ as well, which is what a field is that was left out. What they let through is re
 """
 
 DUE = r"^\s*([0-9]{1,2}:[0-9]{2}|([0-9.]+\s*(ms|s|m|h|d)\s*)+|[0-9]{4}-[0-9]{2}-[0-9]{2}.*)?\s*$"
-SIZE_OR_AUTO = r"^(auto|\s*[0-9.]+\s*[KkMmGgTtPp]?[Ii]?[Bb]\s*)?$"
+SIZE_OR_AUTO = r"^(auto|\s*[0-9.]+\s*(?![KMGTP][Ii]?b)[KkMmGgTtPp]?[Ii]?[Bb]\s*)?$"
 DEVICES = r"^\s*(auto|all|none|[0-9]+(\s*,\s*[0-9]+)*)?\s*$"
 ADDRESS = r"^\s*((https?://)?[^/@ ]+:[0-9]+/?|unix:(//)?/[^/].*)?\s*$"
 RUN = r"^[0-9a-f-]*$"

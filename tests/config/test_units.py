@@ -16,6 +16,8 @@ BYTES = st.integers(0, 2**63 - 1)
         ("1.5 gib", 3 * 2**29),
         ("512MiB", 2**29),
         ("3KB", 3000),
+        ("10gb", 10**10),
+        ("100b", 100),
         ("1TB", 10**12),
         ("0", 0),
         ("1.9B", 1),
@@ -37,6 +39,15 @@ def test_a_number_without_its_unit_is_no_size(text: str | int) -> None:
 )
 def test_what_is_no_size_is_refused(text: str | int) -> None:
     with pytest.raises(ConfigError, match="expected a size such as"):
+        parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [("10Gb", "1.25GB"), ("256 Gb", "32GB"), ("1.5Mib", "0.1875MiB"), ("8Kb", "1KB"), ("1000Tib", "125TiB")],
+)
+def test_bits_are_not_taken_for_bytes(text: str, same: str) -> None:
+    with pytest.raises(ConfigError, match=f"found '{text}', which is in bits; expected bytes: {same}$"):
         parse_size(text)
 
 

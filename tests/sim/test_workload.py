@@ -243,6 +243,19 @@ def test_an_unknown_circuit_is_told_the_nearest(tmp_path: Path) -> None:
         workload_of(read_workload_table(path), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [("10Gb/s", "1.25GB/s"), ("300 gb/s", "37.5GB/s"), ("8Mib/s", "1MiB/s"), ("80b/s", "10B/s")],
+)
+def test_a_rate_in_bits_is_not_taken_for_bytes(text: str, same: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"found '{text}', whose small b is for bits; .*: {same} is the same$"
+    ):
+        bandwidth(text)
+    with pytest.raises(ValueError, match=r"found '10Gb', which is in bits; expected bytes: 1\.25GB$"):
+        size("10Gb")
+
+
 def test_quantities_need_their_units() -> None:
     assert size("1.5GiB") == 3 * 2**29
     assert bandwidth("7GB/s") == 7e9

@@ -13,14 +13,14 @@ from flows.parameters.batch import BatchParameters, batch_config
 GOOD = {
     "due": ["06:00", "6:00", " 8h ", "1h30m", "1.5 h 3 s", "2099-01-31", "2099-01-31 06:00",
             "2099-01-31T06:00:00Z", "2099-02-01T06:00+01:00"],
-    "budget": ["auto", "2GiB", "512 mib", "1.5TB", " 100B "],
+    "budget": ["auto", "2GiB", "512 mib", "10gb", "1.5TB", " 100B "],
     "device": ["auto", "all", "none", "0", "0, 1", " 2,3 "],
     "engine": ["", "http://127.0.0.1:9820", "https://prover.example:443/", "localhost:9820", "[::1]:9820",
                "unix:///run/cuzk.sock", "unix:/run/cuzk.sock"],
 }  # fmt: skip
 BAD = {
     "due": ["soon", "8", "tomorrow 06:00", "2027", "20270131", "31.1.2027", "8 hours", "-8h"],
-    "budget": ["2", "2 Gigs", "lots", "-1GiB", "GiB", "Auto"],
+    "budget": ["2", "2 Gigs", "lots", "10Gb", "1 Gib", "-1GiB", "GiB", "Auto"],
     "device": ["gpu0", "0;1", "0 1", "0,", "-1", "any"],
     "engine": ["cuzk", "127.0.0.1", "ftp://127.0.0.1:9820", "http://", "unix:cuzk.sock", "unix://cuzk.sock"],
 }
