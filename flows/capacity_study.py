@@ -4,7 +4,7 @@ import asyncio
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from prefect import State, flow, get_run_logger
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
@@ -20,7 +20,7 @@ from flows.study.rows import difference_rows, figure_rows, in_a_sentence, point_
 from flows.study.studies import NEVER_LATE, Study, study
 from plots import run_pictures
 from sim.plan import MEMORY_STEP
-from sim.settings import read_setting
+from sim.settings import read_settings
 
 Rows = list[dict[str, str]]
 
@@ -59,6 +59,17 @@ class StudyParameters(QuestionParameters):
         NEVER_LATE, title="May be late", description="Which share of the deadlines may be missed, as 1%."
     )
     step: str = Field(MEMORY_STEP, title="Step", description="Of a plan for memory.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_it_was_left(cls, given: Any) -> Any:
+        """The form sends every field: one that is as it was before is nobody's word against another."""
+        if not isinstance(given, dict):
+            return given
+        defaults = {name: field.default for name, field in cls.model_fields.items()}
+        return {
+            name: value for name, value in given.items() if name not in defaults or value != defaults[name]
+        }
 
     @model_validator(mode="after")
     def _something_varied(self) -> Self:
@@ -127,7 +138,7 @@ def _sweep(asked: Study, parameters: StudyParameters) -> Findings:
 
 
 def _compare(asked: Study, parameters: StudyParameters) -> Findings:
-    cases = [dict(map(read_setting, text.split())) for text in parameters.others]
+    cases = [read_settings(text.split(), "--with") for text in parameters.others]
     summaries = asked.compare(cases)
     picture = compared_png(parameters.title, summaries)
     headline = f"{len(summaries)} ways side by side"

@@ -141,8 +141,13 @@ def _with_hosts(profile: MachineProfile, changes: Mapping[str, str]) -> tuple[Ho
 
 
 def _with_workload(table: WorkloadTable, changes: Mapping[str, str]) -> WorkloadTable:
-    for key, value in changes.items():
+    # The load last, since it multiplies the rates that others set.
+    for key, value in sorted(changes.items(), key=lambda change: change[0] == "load"):
         name, _, last = key.rpartition(".")
+        if name and last in ("load", "duration"):
+            raise SimError(
+                f"--set workload.{key}: it is of the whole workload, not of a circuit; give workload.{last}"
+            )
         if last == "duration" and table.kind == "open":
             table = _changed(table, {"duration": value}, "workload")
         elif last == "load":

@@ -59,6 +59,35 @@ def read_setting(text: str, option: str = "--set") -> Setting:
     return key, value
 
 
+def read_settings(texts: Iterable[str], option: str = "--set") -> dict[str, str]:
+    """As `read_setting`, of several: what is of one host or circuit comes after what is of all.
+
+    Raises SimError for one thing twice.
+    """
+    ordered = sorted((read_setting(text, option) for text in texts), key=lambda each: each[0].count("."))
+    for place, (key, value) in enumerate(ordered):
+        for other, before in ordered[:place]:
+            if covers(key, other):
+                raise SimError(
+                    f"{option} {other}={before} and {option} {key}={value} are both given, and one alone can "
+                    "hold; leave the other out"
+                )
+    return dict(ordered)
+
+
+def covers(key: str, other: str) -> bool:
+    """Whether nothing is left of what `other` says once `key` is said: of its host or circuit, or of all."""
+    (name, *what), (other_name, *other_what) = _named(key), _named(other)
+    return what == other_what and name in ("", other_name)
+
+
+def _named(key: str) -> tuple[str, str, str]:
+    """The host or circuit that a key is of, "" for all; its section; and what of it."""
+    section, _, rest = key.partition(".")
+    name, _, last = rest.rpartition(".")
+    return name, section, "poisson" if last == "every" else last  # both say when proofs arrive
+
+
 def _parted(text: str, option: str, expected: str) -> Setting:
     key, equals, value = text.partition("=")
     key, value = key.strip(), value.strip()
@@ -90,16 +119,24 @@ def read_values(text: str) -> list[Setting]:
 
 def combinations(varied: Iterable[str]) -> list[dict[str, str]]:
     """Every combination of the values of each. Raises SimError for one key twice, or for too many."""
-    axes = [read_values(text) for text in varied]
-    keys = [axis[0][0] for axis in axes]
-    if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise SimError(f"{VARY} {twice} is there twice; give all its values in one, as {twice}=A,B")
+    axes = sorted((read_values(text) for text in varied), key=lambda axis: axis[0][0].count("."))
+    _check_each_once([axis[0][0] for axis in axes])
     found = [dict(point) for point in product(*axes)]
     if len(found) > MOST_VALUES:
         raise SimError(
             f"{len(found)} combinations, expected at most {MOST_VALUES}; vary less, or in larger steps"
         )
     return found
+
+
+def _check_each_once(keys: Sequence[str]) -> None:
+    for place, key in enumerate(keys):
+        if key in keys[:place]:
+            raise SimError(f"{VARY} {key} is there twice; give all its values in one, as {key}=A,B")
+        if (other := next((each for each in keys[:place] if covers(key, each)), None)) is not None:
+            raise SimError(
+                f"{VARY} {other} and {VARY} {key} are both given, and one alone can hold; leave the other out"
+            )
 
 
 def _check_key(key: str, option: str) -> None:

@@ -20,12 +20,12 @@ POLICY = "budget"
 SEEDS = 5
 
 
-def check_policy(_context: click.Context, _option: click.Parameter, policy: str) -> str:
+def check_policy(_context: click.Context, _option: click.Parameter, policy: str | None) -> str | None:
     """Refuse what is no policy, in the words of the simulator."""
-    if policy != POLICY:  # importing takes long, and the default is right
+    if policy not in (None, POLICY):  # importing takes long, and the default is right
         from sim import fixed_at_once
 
-        fixed_at_once(policy)
+        fixed_at_once(str(policy))
     return policy
 
 
@@ -52,8 +52,8 @@ QUESTION_OPTIONS = (
         "--budget", metavar="SIZE", help="Memory for everything (default: what the machine gives)."
     ),
     click.option(
-        "--policy", default=POLICY, callback=check_policy, show_default=True, metavar="POLICY",
-        help='Admission: "budget", or "fixed:N".',
+        "--policy", callback=check_policy, metavar="POLICY",
+        help=f'Admission: "{POLICY}", or "fixed:N" (default: {POLICY}).',
     ),
     click.option(
         "--set", "settings", multiple=True, metavar="KEY=VALUE",
@@ -109,11 +109,11 @@ def _check_one_kind(options: dict[str, Any]) -> None:
 
 def varied(text: str, option: str) -> dict[str, str]:
     """KEY=VALUE pairs, separated by blanks."""
-    from sim.settings import read_setting
+    from sim.settings import read_settings
 
     if not text.split():
         raise click.UsageError(f"{option} is empty: expected KEY=VALUE, such as machine.gpus=2")
-    return dict(read_setting(each, option) for each in text.split())
+    return read_settings(text.split(), option)
 
 
 def check_files(parameters: QuestionParameters, *outputs: Path | None) -> None:

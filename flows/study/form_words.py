@@ -9,6 +9,10 @@ FIELDS = {
     "--late": "May be late",
     "--step": "Step",
     "--find": "Looked for",
+    "--policy": "Policy",
+    "--budget": "Memory budget",
+    "--count": "Proofs",
+    "--concurrency": "At a time",
     "--set ": "",  # what is set says by its key in which field it is
     "--set": "Settings",
     "--vary ": "",

@@ -11,6 +11,7 @@ from config import Config
 from db import History, open_history
 from engine.words import telling
 from flows.server.local import Say
+from flows.study.given import check_policy_is_compared, check_varied, given_settings
 from flows.study.questions import QuestionParameters, ask, question_config
 from flows.version import code_version
 from sim import Progress, SimError
@@ -22,7 +23,7 @@ from sim.plan import MEMORY_STEP, Plan, axis_of, plan
 from sim.pool import Pool, Recording, Target, pool
 from sim.question import Question
 from sim.scenario import Scenario, refusal
-from sim.settings import VARY, combinations, given_by, read_setting
+from sim.settings import VARY, combinations, given_by
 from sim.size import MOST_KEPT, check_size, is_kept, warnings
 from sim.summary import Summary, summarize
 from sim.sweep import best_first, pareto_front
@@ -76,7 +77,7 @@ class Study:
     ) -> None:
         """`recorded`: how many seeds of each point are kept in the history."""
         self.parameters, self.config, self.history, self._say = parameters, config, history, say
-        self.given = dict(map(read_setting, parameters.settings))
+        self.given = given_settings(parameters)
         self.question: Question = ask(parameters, history, say, config)
         self._recorded = recorded
         hosts = [host.name for host in self.question.profile.hosts]
@@ -102,8 +103,9 @@ class Study:
     def sweep(self, varied: Sequence[str], late: str = NEVER_LATE) -> Swept:
         """Every combination of what is varied. Raises SimError where none can be played."""
         points, refused, share = list[Scenario](), list[tuple[Mapping[str, str], str]](), read_share(late)
-        in_vain = list[NoEffectError]()
-        for settings in combinations(varied):
+        in_vain, points_asked = list[NoEffectError](), combinations(varied)
+        check_varied(self.parameters, self.given, VARY, points_asked[0])
+        for settings in points_asked:
             try:
                 with given_by(VARY, settings):
                     scenario = self.question.scenario(self.given | settings)
@@ -129,6 +131,8 @@ class Study:
 
         That is the budget against fixed numbers of partitions at once.
         """
+        if not others:
+            check_policy_is_compared(self.parameters, self.given)
         cases = [{}, *others] if others else fixed_against_budget(self.question, self.given)
         return self._summaries([self._playable(settings) for settings in cases])
 
@@ -138,6 +142,7 @@ class Study:
         """The least of what is looked for with which the machine keeps up and the goals hold."""
         axis, bounds, share = axis_of(find, step), [read_goal(text) for text in goals], read_share(late)
         seeds = self.parameters.all_seeds
+        check_varied(self.parameters, self.given, f"--find {find}", [axis.key])
         self._warn([self.question.workload(self.given)])
         self._tell_of_faults([self.question.faults(self.given)])
         with self._pool(UNKNOWN) as playing:

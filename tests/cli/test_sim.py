@@ -312,6 +312,36 @@ def test_pictures_do_not_take_the_place_of_other_outputs(
         (["sweep", *BATCH, "--vary", "memory.total_budget=1GiB"], "never fits"),
         (["compare", *BATCH, "--with", " "], "--with is empty"),
         (
+            ["run", *BATCH, "--budget", "200GiB", "--set", "memory.total_budget=150GiB"],
+            "--budget and --set memory.total_budget are both given, and one alone can hold; leave the other",
+        ),
+        (["run", *BATCH, "--set", "workload.count=2"], "--count and --set workload.count are both given"),
+        (
+            ["sweep", *BATCH, "--vary", "workload.porep-32g.concurrency=1..2"],
+            "--concurrency and --vary workload.porep-32g.concurrency are both given",
+        ),
+        (
+            ["run", *BATCH, "--policy", "budget", "--set", "policy=fixed:2"],
+            "--policy and --set policy are both given",
+        ),
+        (
+            ["run", *BATCH, "--set", "machine.gpus=1", "--set", "machine.gpus=2"],
+            "--set machine.gpus=1 and --set machine.gpus=2 are both given",
+        ),
+        (
+            ["sweep", *BATCH, "--vary", "machine.gpus=1..2", "--set", "machine.zen4.gpus=2"],
+            "--set machine.zen4.gpus=2 is in vain: --vary has other values of machine.gpus; leave one",
+        ),
+        (
+            ["plan", *BATCH, "--find", "gpus", "--set", "machine.gpus=2"],
+            "--set machine.gpus=2 is in vain: --find gpus has other values of machine.gpus",
+        ),
+        (
+            ["compare", *BATCH, "--with", "machine.gpus=1 machine.gpus=2"],
+            "--with machine.gpus=1 and --with machine.gpus=2 are both given",
+        ),
+        (["compare", *BATCH, "--policy", "fixed:2"], "--policy is in vain: without --with every policy"),
+        (
             ["compare", *BATCH, "--with", "machine.gpus=0"],
             "knows how long the stage prove takes on a GPU alone",
         ),

@@ -8,7 +8,7 @@ from sim import SimError
 from sim.faults import AFTER
 from sim.quantities import IN_A_FILE
 from sim.scenario import refusal
-from sim.settings import combinations, given_by, known_keys, read_setting, read_values
+from sim.settings import combinations, given_by, known_keys, read_setting, read_settings, read_values
 from sim.workload import ClosedLoop, OpenLoop
 from sim.workload_file import WorkloadTable
 from tests.sim.question import CIRCUITS, HOST, KIB, closed, opened, question
@@ -81,6 +81,32 @@ def test_too_many_combinations_are_refused() -> None:
         combinations(["machine.gpus=1..50", "machine.cores=1..50"])
     with pytest.raises(SimError, match="is there twice"):
         combinations(["machine.gpus=1", "machine.gpus=2"])
+    with pytest.raises(SimError, match=r"workload\.poisson and --vary workload\.every are both given"):
+        combinations(["workload.poisson=1/h", "workload.every=1h"])
+
+
+def test_each_thing_is_set_once_and_what_is_of_one_host_goes_before_what_is_of_all() -> None:
+    assert [*read_settings(["machine.box.gpus=3", "machine.gpus=2", "policy=fixed:1"])] == [
+        "policy", "machine.gpus", "machine.box.gpus"
+    ]  # fmt: skip
+    for one, other in (
+        ("machine.gpus=1", "machine.gpus=2"),
+        ("machine.box.gpus=1", "machine.box.gpus=1"),
+        ("workload.poisson=1/h", "workload.every=1h"),
+    ):
+        with pytest.raises(SimError, match=f"^--set {one} and --set {other} are both given, and one alone"):
+            read_settings([one, other])
+    with pytest.raises(SimError, match=r"^--with policy=fixed:1 and --with policy=budget are both"):
+        read_settings(["policy=fixed:1", "policy=budget"], "--with")
+
+
+def test_the_load_multiplies_a_rate_that_is_set_after_it() -> None:
+    asked = question(opened(3600.0, poisson=0.1))
+    workload = asked.scenario({"workload.load": "2", "workload.every": "10m"}).workload
+    assert isinstance(workload, OpenLoop)
+    assert [at_s for at_s, _ in workload.requests(0)][:3] == [0.0, 300.0, 600.0]
+    with pytest.raises(SimError, match=r"it is of the whole workload, not of a circuit; give workload\.load"):
+        asked.scenario({"workload.small.load": "2"})
 
 
 def test_every_known_key_is_taken_by_the_question_that_it_suits() -> None:
