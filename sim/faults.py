@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from sim.quantities import DurationS, Share
+from sim.quantities import DurationS, PassingS, Share, passing
 from sim.words import quantity
 
 NEVER_S = 0.0
@@ -28,7 +28,15 @@ def _not_all(share: float) -> float:
     return share
 
 
+def _not_never(mean_s: float) -> float:
+    try:
+        return passing(mean_s)
+    except ValueError as error:
+        raise ValueError(f"{error}; leave it out for never") from error
+
+
 ShareOfStages = Annotated[Share, AfterValidator(_not_all)]
+MeanS = Annotated[DurationS, AfterValidator(_not_never)]
 
 
 class Faults(BaseModel):
@@ -43,24 +51,24 @@ class Faults(BaseModel):
     slow_disk        mean time between spells of a host's disk, for `slow_disk_for`, in which loads take
                      `slow_disk_factor` times as long
 
-    A mean time of 0s: never.
+    A mean time that is left out: never.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     stage_failures: ShareOfStages = 0.0
     retries: Annotated[int, Field(ge=0, le=100)] = 2
-    device_loss: DurationS = NEVER_S
+    device_loss: MeanS = NEVER_S
     device_repair: DurationS = 600.0
-    process_death: DurationS = NEVER_S
+    process_death: MeanS = NEVER_S
     restart: DurationS = 60.0
-    slow_disk: DurationS = NEVER_S
-    slow_disk_for: DurationS = 600.0
+    slow_disk: MeanS = NEVER_S
+    slow_disk_for: PassingS = 600.0
     slow_disk_factor: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 5.0
 
     @model_validator(mode="after")
     def _none_in_vain(self) -> Self:
-        """A fault that is given as never, as where it is varied, is enough."""
+        """A share of failures of nought, as where it is varied, is enough."""
         for name, faults in AFTER.items():
             if name in self.model_fields_set and not self.model_fields_set.intersection(faults):
                 often = "1%" if faults[0] == "stage_failures" else "1d"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Annotated
 
-from pydantic import BeforeValidator, PlainSerializer, SerializationInfo, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SerializationInfo, ValidationInfo
 
 from config import ConfigError, parse_duration, parse_size
 from config.units import bytes_of_bits
@@ -53,6 +53,13 @@ def duration(value: object) -> float:
         raise ValueError(str(error)) from error
 
 
+def passing(seconds: float) -> float:
+    """The same, where time passes. Raises ValueError for none, which is as good as a key left out."""
+    if seconds <= 0:
+        raise ValueError(f"found {seconds:g}s, expected a time that passes")
+    return seconds
+
+
 def rate(value: object) -> float:
     """Times a second meant by "40/d". Raises ValueError."""
     found = _RATE.fullmatch(value) if isinstance(value, str) else None
@@ -93,5 +100,6 @@ def _from(read: Callable[[object], float]) -> BeforeValidator:
 SizeBytes = Annotated[int, _from(size), _unit("B")]
 BytesPerSecond = Annotated[float, _from(bandwidth), _unit("B/s")]
 DurationS = Annotated[float, _from(duration), _unit("s")]
+PassingS = Annotated[DurationS, AfterValidator(passing)]
 PerSecond = Annotated[float, _from(rate)]
 Share = Annotated[float, _from(share)]

@@ -26,7 +26,15 @@ from sim.scenario import Scenario
 from sim.settings import sections, toml_value
 from sim.toml_files import said_of
 from sim.workload import Workload
-from sim.workload_file import TIMINGS, ArrivalsTable, BatchTable, FindRun, WorkloadTable, workload_of
+from sim.workload_file import (
+    OF_TIMING,
+    TIMINGS,
+    ArrivalsTable,
+    BatchTable,
+    FindRun,
+    WorkloadTable,
+    workload_of,
+)
 
 M = TypeVar("M", bound=BaseModel)
 WORKERS = "gpus.gpu_workers_per_device"
@@ -200,10 +208,13 @@ def _changed(model: M, changes: Mapping[str, str], where: str) -> M:
     if not changes:
         return model
     fresh = {key: _read(type(model), key, value, f"--set {where}.{key}") for key, value in changes.items()}
+    values = model.model_dump(exclude_unset=True)
     if fresh.keys() & set(TIMINGS) and isinstance(model, ArrivalsTable):
-        fresh = dict.fromkeys(TIMINGS) | fresh  # it takes the place of the timing that there is
+        # It takes the place of the timing that there is, and of what that one went by.
+        gone = {name for name, timing in OF_TIMING.items() if timing not in fresh}
+        values = {name: value for name, value in values.items() if name not in {*TIMINGS, *gone}}
     try:
-        return type(model).model_validate(model.model_dump(exclude_unset=True) | fresh)
+        return type(model).model_validate(values | fresh)
     except ValidationError as error:
         raise SimError(f"--set {where}.{', '.join(changes)}: {said_of(error)}") from error
 

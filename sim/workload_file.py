@@ -14,7 +14,7 @@ from sim.arrivals import Arrivals, Cron, Periodic, Poisson, Times, Trace
 from sim.circuits import CircuitSizes, PriorityName, SimCircuit, bundled_circuits
 from sim.errors import SimError
 from sim.faults import Faults
-from sim.quantities import DurationS, PerSecond
+from sim.quantities import DurationS, PassingS, PerSecond
 from sim.toml_files import read_toml, validated
 from sim.traces import read_trace
 from sim.workload import START, Batch, ClosedLoop, OpenLoop, Workload
@@ -22,6 +22,8 @@ from sim.workload import START, Batch, ClosedLoop, OpenLoop, Workload
 Count = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
 EXAMPLE = Path(__file__).parent / "workloads" / "storage-provider.toml"
 TIMINGS = ("poisson", "every", "cron", "trace", "run")
+OF_TIMING = {"timezone": "cron", "offset": "every"}
+"""What only one of them goes by."""
 FIELDS = 5  # of a crontab's line
 FindCircuit = Callable[[str], SimCircuit | None]
 """Of a name that is neither in the file nor bundled."""
@@ -52,14 +54,14 @@ class ArrivalsTable(_Table):
 
     circuit: str
     poisson: PerSecond | None = None
-    every: DurationS | None = None
+    every: PassingS | None = None
     offset: DurationS = 0.0
     cron: str | None = None
     timezone: str = "UTC"
     trace: Path | None = None
     run: str | None = None
     count: Count = 1
-    deadline: DurationS | None = None
+    deadline: PassingS | None = None
     partitions: Count | None = None
     priority: PriorityName | None = None
 
@@ -69,8 +71,11 @@ class ArrivalsTable(_Table):
         if len(given) != 1:
             found = " and ".join(given) or "none"
             raise ValueError(f"found {found} of {', '.join(TIMINGS)}, expected one of them")
-        if self.every is not None and self.every <= 0:
-            raise ValueError("every is 0, expected a time that passes")
+        for name, timing in OF_TIMING.items():
+            if name in self.model_fields_set and given != [timing]:
+                raise ValueError(
+                    f"{name} changes nothing beside {given[0]}, only beside {timing}; leave it out"
+                )
         return self
 
     @field_validator("timezone")
@@ -104,7 +109,7 @@ class WorkloadTable(_Table):
     """The whole file. A closed workload has [[batches]] and an open one [[arrivals]], never both."""
 
     kind: Literal["closed", "open"]
-    duration: DurationS | None = None
+    duration: PassingS | None = None
     start: datetime = START
     batches: tuple[BatchTable, ...] = ()
     arrivals: tuple[ArrivalsTable, ...] = ()
@@ -118,6 +123,8 @@ class WorkloadTable(_Table):
             raise ValueError(f'kind is "{self.kind}" and there are [[{other}]], expected [[{mine}]] alone')
         if not getattr(self, mine):
             raise ValueError(f'kind is "{self.kind}" and there are no [[{mine}]], expected some')
+        if self.kind == "closed" and "start" in self.model_fields_set:
+            raise ValueError('start changes nothing where kind is "closed"; leave it out')
         if (self.duration is None) == (self.kind == "open"):
             hint = "lacks a duration" if self.kind == "open" else "has a duration, though it ends by itself"
             raise ValueError(f'kind is "{self.kind}" and {hint}')

@@ -167,6 +167,18 @@ def test_a_new_timing_takes_the_place_of_the_old_one() -> None:
     assert [at_s for at_s, _ in workload.requests(0)] == [600.0 * number for number in range(6)]
 
 
+@pytest.mark.parametrize(
+    "old", [{"cron": "30 12 * * *", "timezone": "Europe/Berlin"}, {"every": 600.0, "offset": 60.0}]
+)
+def test_and_of_what_the_old_one_went_by(old: dict[str, str | float]) -> None:
+    asked = question(opened(7200.0, **old))
+    assert isinstance(asked.scenario({"workload.poisson": "9/h"}).workload, OpenLoop)
+    workload = asked.scenario({"workload.every": "1h"}).workload
+    assert isinstance(workload, OpenLoop)
+    offset_s = old.get("offset", 0.0)
+    assert [at_s for at_s, _ in workload.requests(0)] == [offset_s, 3600.0 + float(offset_s)]
+
+
 def test_load_multiplies_the_rate() -> None:
     asked = question(opened(100_000.0, poisson=0.01))
     counts = []
@@ -204,6 +216,10 @@ def test_the_cost_is_the_sum_over_the_hosts() -> None:
         (
             {"memory.eviction_min_idle": "5"},
             "memory.eviction_min_idle: found 5, expected a duration with its",
+        ),
+        (
+            {"faults.device_loss": "0s"},
+            "faults.device_loss: found 0s, expected a time that passes; leave it out for never",
         ),
         ({"gpus.devices": "[4]"}, "gpus.devices names GPU 4, but host box has 1"),
     ],
@@ -255,8 +271,7 @@ def test_how_a_fault_goes_on_is_refused_without_the_fault(key: str, value: str, 
     with pytest.raises(SimError, match=f"--set faults.{key}: {key} changes nothing without {lacks}; give"):
         question(closed()).scenario(settings)
     fault = f"faults.{lacks.partition(' ')[0]}"
-    means = ("1%", "0%") if key == "retries" else ("1d", "0s")
-    for mean in means:  # never is a value, too, where it is varied
+    for mean in ("1%", "0%") if key == "retries" else ("1d",):  # no failures are a value where it is varied
         question(closed()).scenario(settings | {fault: mean})
     in_file = closed() | {"faults": {lacks.partition(" ")[0]: 0.5 if key == "retries" else 86_400.0}}
     assert question(in_file).scenario(settings).faults.model_fields_set >= {key}
