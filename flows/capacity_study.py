@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from config.refusals import is_refusal
 from flows.server.local import Say
 from flows.study.form_words import in_the_form
-from flows.study.pictures import compared_png, first_run, pareto_png
+from flows.study.pictures import compared_png, pareto_png, pictured
 from flows.study.questions import MOST_SEEDS, QuestionParameters
 from flows.study.rows import difference_rows, figure_rows, in_a_sentence, point_rows, step_rows
 from flows.study.studies import NEVER_LATE, Study, study
@@ -123,7 +123,9 @@ def _run(asked: Study, _parameters: StudyParameters) -> Findings:
     found, tables = in_a_sentence(summary), {"figures": figure_rows(summary)}
     if not summary.by_seed[0].run_ids:
         return Findings(found, tables)
-    return Findings(found, tables, run_pictures(first_run(asked.history, summary)), summary.pictured)
+    drawn = pictured(asked.history, summary)
+    told = "; ".join(filter(None, [drawn.words, drawn.lacks_stages]))
+    return Findings(found, tables, run_pictures(drawn.run), told)
 
 
 def _sweep(asked: Study, parameters: StudyParameters) -> Findings:

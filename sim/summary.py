@@ -53,13 +53,11 @@ class Summary:
         share = failed / (failed + self.mean("proofs") + self.mean("proofs_unfinished"))
         return f"fails: {100 * share:.3g} % of proofs"
 
-    @property
-    def pictured(self) -> str:
-        """What of all the runs pictures show."""
-        first = self.by_seed[0]
-        count, several = len(first.run_ids), self.mean("hosts") > 1
-        what = f"the first of {count} runs" if count > 1 else "the run"
-        what += f", of host {first.first_host} alone," if several else ""
+    def pictured(self, which: str) -> str:
+        """What of all the runs pictures show: that of a host, by its name, and of a start of its process."""
+        count, several = len(self.by_seed[0].run_ids), self.mean("hosts") > 1
+        what = f"that of {count} runs in which most was proved" if count > 1 else "the run"
+        what += f", of host {which}{' alone' if several else ''}," if count > 1 or several else ""
         each = ": there is one for each host and each start of its process" if count > 1 or several else ""
         return f"pictures show {what} by the first seed{each}"
 

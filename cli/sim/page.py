@@ -9,16 +9,17 @@ from cli.sim.tables import circuits_of, explained, missed
 from sim.words import figure, worded
 
 if TYPE_CHECKING:
-    from plots import PageTable, PlottedRun
+    from flows.study.pictures import Pictured
+    from plots import PageTable
     from sim.summary import Summary
 
 
-def page_of(drawn: PlottedRun, summary: Summary, pictures: Mapping[str, bytes]) -> str:
+def page_of(pictured: Pictured, summary: Summary, pictures: Mapping[str, bytes]) -> str:
     """Everything in one HTML file: the verdict, every figure with its error bar, and the pictures."""
     from plots import PageTable, html_page
 
     facts = [f"{summary.loop} loop: {summary.headline}"]
-    facts += [*explained(summary), summary.pictured]
+    facts += [*explained(summary), *filter(None, [pictured.words, pictured.lacks_stages])]
     facts += [f"{key} = {value}" for key, value in summary.settings.items()]
     latencies = ("p50", "p90", "p99")
     rows = tuple(
@@ -27,7 +28,7 @@ def page_of(drawn: PlottedRun, summary: Summary, pictures: Mapping[str, bytes]) 
         for circuit in circuits_of(summary)
     )  # fmt: skip
     by_circuit = PageTable("Latency by circuit", ("circuit", *latencies, "deadlines missed"), rows)
-    return html_page(drawn, facts, [by_circuit, _all_figures(summary, PageTable)], own=pictures)
+    return html_page(pictured.run, facts, [by_circuit, _all_figures(summary, PageTable)], own=pictures)
 
 
 def _all_figures(summary: Summary, made: type[PageTable]) -> PageTable:

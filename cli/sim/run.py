@@ -107,15 +107,17 @@ def _print(asked: Study, summary: Summary) -> None:
 def _draw(
     history: History, summary: Summary, pictures: Path | None, html: Path | None, trace: Path | None
 ) -> None:
-    """Of the first host's first run by the first seed."""
+    """Of the run in which most was proved, by the first seed."""
     from cli.sim.page import page_of
-    from flows.study.pictures import first_run
+    from flows.study.pictures import pictured
     from plots import chrome_trace, run_pictures
 
-    drawn = first_run(history, summary)
+    drawn = pictured(history, summary)
     if len(summary.by_seed[0].run_ids) > 1:
-        say(summary.pictured)
-    made = run_pictures(drawn) if pictures is not None or html is not None else {}
+        say(drawn.words)
+    if drawn.lacks_stages:
+        say(drawn.lacks_stages)
+    made = run_pictures(drawn.run) if pictures is not None or html is not None else {}
     if pictures is not None:
         make_folder(pictures)
         for name, png in zip(PICTURES, made.values(), strict=False):
@@ -123,7 +125,7 @@ def _draw(
     if html is not None:
         _write(html, page_of(drawn, summary, made).encode())
     if trace is not None:
-        _write(trace, chrome_trace(drawn).encode())
+        _write(trace, chrome_trace(drawn.run).encode())
 
 
 def _write(path: Path, content: bytes) -> None:

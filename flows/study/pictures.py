@@ -1,8 +1,8 @@
 """Pictures of capacity studies."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from db import History
+from db import Filter, History, list_runs
 from flows.study.studies import Swept
 from plots import PlottedRun, Point, Series, plotted_run, points_png
 from sim.summary import Summary
@@ -11,12 +11,33 @@ from sim.sweep import RATE
 LATENCY = "latency_p90_s"
 
 
-def first_run(history: History, summary: Summary) -> PlottedRun:
-    """Of the runs that a question was answered by, the one that is drawn, and in its title which that is."""
+@dataclass(frozen=True)
+class Pictured:
+    """The run that is drawn of those that a question was answered by, and in words which that is."""
+
+    run: PlottedRun
+    words: str
+
+    @property
+    def lacks_stages(self) -> str:
+        """Why there is no picture of its stages; "" where there is one."""
+        return "" if self.run.bars else "in that run no stage came to its end: there is no picture of stages"
+
+
+def pictured(history: History, summary: Summary) -> Pictured:
+    """By the first seed, the run in which most was proved: of several starts of a process the first may be
+    over before anything is. Of those that are alike, the first.
+    """
     first = summary.by_seed[0]
-    run = plotted_run(history, first.run_ids[0])
+    listed = list_runs(history, len(first.run_ids), Filter(run_ids=first.run_ids))
+    by_id = {each.run.id: each for each in listed}
+    runs = [by_id[run_id] for run_id in first.run_ids]
+    most = max(runs, key=lambda each: (each.succeeded_count, each.seconds or 0.0)).run
+    drawn = plotted_run(history, most.id)
     of = f", the first of {summary.seeds}" if summary.seeds > 1 else ""
-    return replace(run, title=f"{run.title}, seed {first.seed}{of}")
+    # Names of the runs differ in their end, which says the host and the start of its process.
+    which = most.name.removeprefix(runs[0].run.name.removesuffix(first.first_host))
+    return Pictured(replace(drawn, title=f"{drawn.title}, seed {first.seed}{of}"), summary.pictured(which))
 
 
 def pareto_png(title: str, swept: Swept) -> bytes:

@@ -242,6 +242,23 @@ def test_a_profile_is_written_whole_to_be_edited(
     assert spans[1] > 1.5 * spans[0]  # a minute of it is loads
 
 
+def test_of_several_starts_that_is_drawn_in_which_most_was_proved(
+    cuzk: Cuzk, environment: dict[str, str], schedule: Path, tmp_path: Path
+) -> None:
+    """By this seed the GPU is lost for the first time before anything is loaded."""
+    pictures, trace = tmp_path / "pictures", tmp_path / "trace.json"
+    faults = '[faults]\ndevice_loss = "20m"\ndevice_repair = "3h"\n'
+    arrivals = '[[arrivals]]\ncircuit = "wpost-32g"\ncron = "*/30 * * * *"\n'
+    schedule.write_text(f'kind = "open"\nduration = "3h"\n{arrivals}{faults}')
+    asked = ("-w", schedule, "-m", ZEN4, "--seeds", "1", "--seed", "1")
+    done = cuzk("sim", "run", *asked, "--pictures", pictures, "--trace", trace, env=environment)
+    succeed(done)
+    assert "in which most was proved, of host zen4, start 2, by the first seed" in done.stderr
+    assert sorted(each.name for each in pictures.iterdir()) == ["gantt.png", "memory.png"]
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert any(each["ph"] == "X" and each["cat"] == "gpu0" for each in events)
+
+
 def test_no_output_takes_the_place_of_what_is_read(
     cuzk: Cuzk, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cli.sim.tables import bound_by, explained, peak_memory, short_of_slots, two_digits
+from flows.study.pictures import Pictured
+from plots import Bar, PlottedRun
 from sim.answers import Answers
 from sim.intervals import Interval
 from sim.summary import Summary
@@ -71,7 +73,14 @@ def test_of_several_hosts_the_one_that_is_shown_is_named() -> None:
         figures = {"hosts": Interval(hosts, None, None, 1), "budget_bytes": Interval(2.0**30, None, None, 1)}
         return Summary({}, "closed", 1, "completes", {"completes": 1}, False, None, figures, (answers,))
 
-    assert "the first of 2 runs, of host left alone, by the first seed" in summary(2).pictured
-    assert summary(1).pictured == "pictures show the run by the first seed"
+    told = "pictures show that of 2 runs in which most was proved, of host left, start 3 alone, by the first"
+    assert summary(2).pictured("left, start 3").startswith(told)
+    assert summary(1).pictured("left") == "pictures show the run by the first seed"
     assert [*machine_figures(summary(2))] == [("of a budget, the largest, of", "budget_bytes")]
     assert [*machine_figures(summary(1))] == [("of a budget of", "budget_bytes")]
+
+
+def test_that_there_is_no_picture_of_stages_is_told() -> None:
+    bar = Bar("disk", "small", 0.0, 1.0)
+    lacks = [Pictured(PlottedRun("a run", None, (), bars), "").lacks_stages for bars in ((), (bar,))]
+    assert lacks == ["in that run no stage came to its end: there is no picture of stages", ""]
