@@ -1,5 +1,6 @@
 """An empty figure, its axes of time and bytes, and its PNG; no global state, so threads may draw."""
 
+import warnings
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -80,9 +81,20 @@ def byte_unit(most_bytes: float) -> tuple[float, str]:
 
 def png_of(figure: Any) -> bytes:
     """The same bytes from the same figure, which its `savefig` would draw twice."""
+    _take_texts_as_they_are(figure)
     written = BytesIO()
     figure.canvas.print_png(written, metadata={"Software": None}, pil_kwargs=PNG)
     return written.getvalue()
+
+
+def _take_texts_as_they_are(figure: Any) -> None:
+    """Names are people's: of two $ matplotlib would make a formula, or an error where it is none."""
+    from matplotlib.text import Text
+
+    # What the font lacks is drawn as a box, which says enough. Not by `catch_warnings`, which is no threads'.
+    warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
 
 
 def _unit(units: tuple[tuple[float, str], ...], most: float) -> tuple[float, str]:

@@ -25,6 +25,7 @@ from plots import (
     Series,
     gantt_png,
     html_page,
+    lines_png,
     memory_png,
     plotted_run,
     points_png,
@@ -267,3 +268,17 @@ def test_a_run_of_the_history_is_drawn_from_its_rows(tmp_path: Path) -> None:
         Bar("gpu0", "porep", 4.0, 8.0),
     )
     assert drawn.end_s == 8.0
+
+
+@pytest.mark.parametrize("name", ["po\N{PARTY POPPER}rep", "po\u6f22rep", r"po $\frac$ rep", "a$b$c"])
+def test_names_are_drawn_as_they_are_without_a_warning(name: str, recwarn: pytest.WarningsRecorder) -> None:
+    run = replace(RUN, title=name, bars=(Bar(name, name, 0.0, 1.0),))
+    point = Series(name, (Point(1.0, 1.0, label=name),))
+    for png in (
+        gantt_png(run),
+        memory_png(run),
+        points_png(name, name, name, [point, point], [name]),
+        lines_png(name, name, [0.0, 1.0], {name: [1.0, 2.0]}),
+    ):
+        assert decoded(png).size
+    assert not recwarn.list
