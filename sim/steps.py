@@ -1,11 +1,12 @@
 """What would be the next better step from a machine that does: one more of each of its parts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from config import format_size
 from sim.errors import SimError
 from sim.goals import Bounds, why_not
+from sim.hardware import GIB, Host
 from sim.intervals import Interval
 from sim.pool import Pool
 from sim.question import Question
@@ -14,6 +15,15 @@ from sim.summary import Summary, summarize
 from sim.sweep import gain
 
 LEAST_GAIN = 0.005
+MORE: Mapping[str, Callable[[Host], str]] = {
+    "cores": lambda host: str(host.cores * 5 // 4 + 1),
+    "gpus": lambda host: str(host.gpus + 1),
+    "memory": lambda host: format_size(host.memory + max(GIB, host.memory // 4)),
+    "hosts": lambda host: str(host.count + 1),
+    "synthesis_slots": lambda host: str((host.synthesis_slots or host.cores) * 5 // 4 + 1),
+    "disks": lambda host: str(host.disks + 1),
+}
+"""One step more of each part of a host."""
 
 
 @dataclass(frozen=True)
@@ -68,34 +78,35 @@ def steps_from(
     seeds: Sequence[int],
     pool: Pool,
 ) -> tuple[Step, ...]:
-    """More of each part of the first host, each by itself."""
-    if not question.profile.hosts:
-        return ()
-    host = question.hosts(settings)[0]
-    changes = {
-        "machine.cores": str(host.cores * 5 // 4 + 1),
-        "machine.gpus": str(host.gpus + 1),
-        "machine.memory": format_size(host.memory + max(2**30, host.memory // 4)),
-        "machine.hosts": str(host.count + 1),
-        "machine.synthesis_slots": str((host.synthesis_slots or host.cores) * 5 // 4 + 1),
-        "machine.disks": str(host.disks + 1),
-    }
-    found_scenarios = {
-        (key, value): playable(question, {**settings, key: value}) for key, value in changes.items()
-    }
-    scenarios = {step: each for step, each in found_scenarios.items() if isinstance(each, Scenario)}
-    tried = zip(scenarios, summarize([*scenarios.values()], seeds, pool), strict=True)
+    """More of each part of the hosts, each by itself."""
+    found_scenarios = [
+        (change, playable(question, {**settings, **change})) for change in _changes(question.hosts(settings))
+    ]
+    scenarios = [(change, each) for change, each in found_scenarios if isinstance(each, Scenario)]
+    tried = zip(scenarios, summarize([each for _, each in scenarios], seeds, pool), strict=True)
     steps = [
         Step(
-            {key: value},
+            change,
             gain(found, better),
             better,
             _more(found.cost, better.cost),
             why_not(better, bounds),
         )
-        for (key, value), better in tried
+        for (change, _), better in tried
     ]
     return tuple(sorted(steps, key=lambda step: -step.gain.mean))
+
+
+def _changes(hosts: Sequence[Host]) -> list[dict[str, str]]:
+    """Of a part of all hosts at a time. Of several each is named: what is one more differs, and how many."""
+    if len(hosts) == 1:
+        return [{f"machine.{part}": more(hosts[0])} for part, more in MORE.items()]
+    have_gpus = [host for host in hosts if host.gpus] or hosts
+    found = [
+        {f"machine.{host.name}.{part}": more(host) for host in (have_gpus if part == "gpus" else hosts)}
+        for part, more in MORE.items()
+    ]
+    return [change for change in found if change]  # none of a machine that is not described
 
 
 def _more(before: float | None, after: float | None) -> float | None:

@@ -3,7 +3,7 @@
 Light to import: no Prefect.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -80,11 +80,7 @@ class Study:
         self.given = given_settings(parameters)
         self.question: Question = ask(parameters, history, say, config)
         self._recorded = recorded
-        hosts = [host.name for host in self.question.profile.hosts]
-        for key in self.given:
-            if len(hosts) > 1 and key.startswith("machine.") and key.count(".") == 1:
-                last = key.partition(".")[2]
-                say(f"{key} changes each of hosts {', '.join(hosts)}; machine.{hosts[0]}.{last} changes one")
+        self._tell_of_each_host(self.given)
         if lines := self.question.assumed(self.given):
             say(f"assumed, where profile {self.question.profile.name} does not say: {'; '.join(lines)}")
 
@@ -105,6 +101,7 @@ class Study:
         points, refused, share = list[Scenario](), list[tuple[Mapping[str, str], str]](), read_share(late)
         in_vain, points_asked = list[NoEffectError](), combinations(varied)
         check_varied(self.parameters, self.given, VARY, points_asked[0])
+        self._tell_of_each_host(points_asked[0])
         for settings in points_asked:
             try:
                 with given_by(VARY, settings):
@@ -133,6 +130,7 @@ class Study:
         """
         if not others:
             check_policy_is_compared(self.parameters, self.given)
+        self._tell_of_each_host(dict.fromkeys(key for each in others for key in each))
         cases = [{}, *others] if others else fixed_against_budget(self.question, self.given)
         return self._summaries([self._playable(settings) for settings in cases])
 
@@ -143,6 +141,7 @@ class Study:
         axis, bounds, share = axis_of(find, step), [read_goal(text) for text in goals], read_share(late)
         seeds = self.parameters.all_seeds
         check_varied(self.parameters, self.given, f"--find {find}", [axis.key])
+        self._tell_of_each_host([axis.key])
         self._warn([self.question.workload(self.given)])
         self._tell_of_faults([self.question.faults(self.given)])
         with self._pool(UNKNOWN) as playing:
@@ -165,6 +164,15 @@ class Study:
         self._tell_of_faults([each.faults for each in scenarios])
         with self._pool(len(scenarios) * len(seeds), recording) as playing:
             return summarize(scenarios, seeds, playing)
+
+    def _tell_of_each_host(self, keys: Iterable[str]) -> None:
+        """That a part of the machine is one of several hosts."""
+        hosts = [host.name for host in self.question.profile.hosts]
+        for key in keys:
+            section, _, last = key.partition(".")
+            if len(hosts) > 1 and section == "machine" and "." not in last:
+                told = f"{key} changes each of hosts {', '.join(hosts)}"
+                self._say(f"{told}; machine.{hosts[0]}.{last} changes one")
 
     def _tell_of_faults(self, found: Sequence[Faults]) -> None:
         if lines := list(dict.fromkeys(line for each in found for line in each.assumed())):

@@ -394,3 +394,6 @@ def test_a_part_of_several_hosts_is_changed_on_each_and_says_so(
     one = cuzk("sim", "run", *asked, "--set", "machine.spare.cores=64", env=environment)
     succeed(one)
     assert "changes each of hosts" not in one.stderr
+    planned = cuzk("sim", "plan", *asked, "--find", "hosts", env=environment)
+    assert "machine.zen4.hosts=2 machine.spare.hosts=2" in succeed(planned)
+    assert "machine.hosts changes each of hosts zen4, spare; machine.zen4.hosts changes one" in planned.stderr

@@ -16,7 +16,7 @@ from sim.pool import Case, Pool
 from sim.summary import summarize
 from sim.sweep import keeps_up
 from tests.sim.conftest import SEEDS
-from tests.sim.question import closed, opened, question
+from tests.sim.question import HOST, closed, opened, question
 
 
 def test_a_goal_that_only_the_error_decides_is_told_so(here: Pool) -> None:
@@ -73,6 +73,20 @@ def test_the_least_gpus_for_a_rate_are_found_and_the_next_step_is_named(here: Po
     assert step.gain.mean == pytest.approx(1 / 3, rel=0.15)
     assert step.sure
     assert step.more_cost == 50.0
+
+
+def test_one_step_more_of_several_hosts_names_each(here: Pool) -> None:
+    """Of unlike ones each has more than it had itself; and a host without GPUs gets none."""
+    hosts = [HOST, HOST | {"name": "spare", "cores": 40, "count": 3}, HOST | {"name": "cpus", "gpus": 0}]
+    asked = question(closed(), hosts, prove_on_cpu={"seconds": 4.0})
+    found = plan(asked, axis_of("hosts"), [], [0], here)
+    settings = {key: value for step in found.steps for key, value in step.settings.items()}
+    assert {key: settings[key] for key in settings if key.endswith((".hosts", "_slots", ".gpus"))} == {
+        "machine.box.hosts": "2", "machine.spare.hosts": "2", "machine.cpus.hosts": "2",
+        "machine.box.synthesis_slots": "11", "machine.spare.synthesis_slots": "51",
+        "machine.cpus.synthesis_slots": "11",
+        "machine.box.gpus": "2", "machine.spare.gpus": "2",
+    }  # fmt: skip
 
 
 def test_a_step_with_which_the_machine_does_not_do_is_no_next_step(here: Pool) -> None:
