@@ -54,6 +54,12 @@ def history_url(configured: str | None) -> str:
     return configured or environment("CUZK_HISTORY_URL") or str(home() / "history.db")
 
 
+def history_file(url: str) -> Path | None:
+    """The file that a history's URL names; None: it is a server's."""
+    path = url.removeprefix("sqlite:///")
+    return None if "://" in path else Path(path).expanduser()
+
+
 def history_spool() -> Path:
     """Where records wait while a history on a server cannot be written: a folder in `home()`."""
     return home() / "history-spool"

@@ -9,6 +9,7 @@ import click
 
 from cli.history.options import opened
 from cli.options import OUTPUT_FILE, conclude, json_option
+from config.environment import history_file
 from groth16.output import check_outputs, replacing
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def show(place: Place, run: str, list_all: bool, page: Path | None, as_json: boo
     from cli.table import MOST_LISTED, print_run, run_values
     from db import find_run, show_run
 
-    check_outputs([page] if page is not None else [], [])
+    file = history_file(place.url)
+    check_outputs([page] if page is not None else [], [file] if file is not None else [])
     with opened(place) as history:
         detail = show_run(history, find_run(history, run).id)
         if page is not None:

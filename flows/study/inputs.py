@@ -4,6 +4,7 @@ from pathlib import Path
 
 import examples
 from config import Config, load_config, settings_file
+from config.environment import history_file
 from engine import resolve
 from flows.study.questions import QuestionParameters
 from sim import read_workload_table
@@ -28,8 +29,7 @@ def inputs_of(parameters: QuestionParameters) -> list[Path]:
 
 def settings_inputs(config_path: Path | None) -> list[Path]:
     """The settings' file, and the history that they name where it is a file."""
-    url = _settings(config_path).history_url().removeprefix("sqlite:///")
-    named = [config_path or settings_file(), None if "://" in url else Path(url).expanduser()]
+    named = [config_path or settings_file(), history_file(_settings(config_path).history_url())]
     return [path for path in named if path is not None]
 
 

@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 
 from cli.history import history as command
 from db import HistoryError, MemorySample, Partition, Proof, Run, Stage, list_runs, open_history
+from groth16.errors import InputError
 from tests.cli.conftest import CUZK
 
 START = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -184,6 +185,8 @@ def test_a_run_is_drawn(ask: Ask, path: Path, tmp_path: Path) -> None:
     assert (tmp_path / "linked.html").read_text() == page
     assert link.is_symlink()
     assert pipe.is_fifo()
+    with pytest.raises(InputError, match=r"is the input .* as well, expected another file to write"):
+        ask("show", first, "--html", path)
     bars = re.findall(r'<rect class="prove".*?</rect>', page)
     assert len(bars) == 5
     for drawing in re.findall(r"<svg.*?</svg>", page, re.DOTALL):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from config import ConfigError, environment, history_url, home
+from config.environment import history_file
 
 
 @pytest.mark.parametrize("value", ["", "0", "  "])
@@ -54,3 +55,8 @@ def test_the_file_comes_before_the_variable_for_the_history(monkeypatch: pytest.
     monkeypatch.setenv("CUZK_HISTORY_URL", "postgresql://db/cuzk")
     assert history_url(None) == "postgresql://db/cuzk"
     assert history_url("/srv/history.db") == "/srv/history.db"
+
+
+def test_a_history_is_a_file_or_a_servers() -> None:
+    assert history_file("/var/h.db") == history_file("sqlite:////var/h.db") == Path("/var/h.db")
+    assert history_file("postgresql://prover@host/cuzk") is None
