@@ -120,15 +120,15 @@ def circuits_of(summary: Summary) -> list[str]:
 def limits_table(summary: Summary) -> PlainTable:
     """What bound the machine for which share of the time, and for what partitions waited altogether."""
     right = ("share of the time", "partitions waited")
-    made = table("bound by", *right, right=right)
+    made, told = table("bound by", *right, right=right), set[str]()
     for name, interval in summary.figures.items():
         if name.startswith("binding_share") and interval.mean:
             resource = in_brackets(name)
             waited = f"waited_s[{WAITS.get(resource, '')}]"
             waits = summary.figures.get(waited)
-            made.add_row(
-                resource, legible(name, interval), ABSENT if waits is None else legible(waited, waits)
-            )
+            cell = ABSENT if waits is None else legible(waited, waits) if waited not in told else "as above"
+            told.add(waited)
+            made.add_row(resource, legible(name, interval), cell)
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cli.sim.tables import bound_by, explained, peak_memory, short_of_slots, two_digits
+from cli.sim.tables import bound_by, explained, limits_table, peak_memory, short_of_slots, two_digits
 from flows.study.pictures import Pictured
 from plots import Bar, PlottedRun
 from sim.answers import Answers
@@ -24,6 +24,20 @@ def test_what_binds_all_the_time_is_told_so() -> None:
     figures = {"binding_share[memory]": Interval(0.998, None, None, 1)}
     summary = Summary({}, "closed", 1, "completes", {"completes": 1}, False, None, figures, ())
     assert bound_by(summary) == "memory 100 %"
+
+
+def test_one_wait_for_two_resources_is_told_once() -> None:
+    """As on two hosts, of which one has cores to spare."""
+    figures = {
+        "binding_share[cores]": Interval(0.2, None, None, 1),
+        "binding_share[synthesis slots]": Interval(0.3, None, None, 1),
+        "binding_share[memory]": Interval(0.1, None, None, 1),
+        "waited_s[synthesis slot]": Interval(60.0, None, None, 1),
+        "waited_s[memory]": Interval(5.0, None, None, 1),
+    }
+    summary = Summary({}, "closed", 1, "completes", {"completes": 1}, False, None, figures, ())
+    table = limits_table(summary)
+    assert [str(cell) for cell in table.columns[2].cells] == ["60 s", "as above", "5 s"]
 
 
 def test_which_memory_is_too_much_is_told_and_shown() -> None:

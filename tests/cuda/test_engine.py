@@ -35,7 +35,7 @@ from tests.engine.support import CONFIG, Rows, limits_for
 from tests.groth16 import oracle, proving
 
 ROOT = Path(__file__).parents[2]
-SHAPE = {} if SIMULATED else {"n_constraints": 500, "n_private": 300}
+SHAPE = {"n_constraints": 3, "n_private": 2} if SIMULATED else {"n_constraints": 500, "n_private": 300}
 PROOFS = 1 if SIMULATED else 20
 PATIENCE_S = 60
 needs_device = pytest.mark.skipif(SIMULATED, reason="the simulator knows no errors and takes minutes")
