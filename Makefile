@@ -67,7 +67,7 @@ types: $(developed)
 
 pytest: $(developed) node_modules/.package-lock.json
 	@.venv/bin/cuzk warmup
-	@$(python) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	@$(python) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Where .venv has the extra `gpu` and the machine a device; `make test` runs the same tests in a simulator.
 test-gpu: $(developed)

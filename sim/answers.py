@@ -9,7 +9,7 @@ from sim.cluster import Ticket
 from sim.hardware import device_kind
 from sim.host import SimulatedHost
 from sim.intervals import percentile
-from sim.meter import CORES, NOTHING, Meter
+from sim.meter import CORES, LOADS, NOTHING, Meter
 from sim.verdict import OUT_OF_MEMORY, Load, Verdict
 from sim.workload import Loop, Request
 
@@ -19,7 +19,7 @@ SLOTS = "synthesis slots"
 AWAY = "host away"
 """Its process has ended, by a fault, and proofs wait until there is another."""
 RESOURCES = (
-    "memory", CORES, SLOTS, "devices", "device memory", "disk", "batching", "fixed concurrency", AWAY, NOTHING
+    "memory", CORES, SLOTS, "devices", "device memory", LOADS, "batching", "fixed concurrency", AWAY, NOTHING
 )  # fmt: skip
 LATENCY = "latency_"
 

@@ -56,8 +56,9 @@ class Cluster:
         self._fits: dict[str, list[SimulatedHost]] = {}
         self._due = False
         self._losses = 0  # since a proof ended
-        self.away_s = 0.0  # of hosts that were lost, together, while proofs waited
-        self._away, self._counted_s = 0, 0.0  # hosts that are lost now
+        self.away_s = 0.0  # of hosts that were lost, together, while proofs waited that they might take
+        self._away: list[SimulatedHost] = []  # hosts that are lost now
+        self._counted_s = 0.0
         self._outlooks: dict[str, Outlook] = {}  # by the host, where there are several
 
     def check(self, circuits: Sequence[Circuit]) -> None:
@@ -96,14 +97,15 @@ class Cluster:
 
     def count_away(self) -> None:
         """Up to now; before anything changes of which `away_s` is made."""
-        if self._lines:
-            self.away_s += self._away * (self.env.now - self._counted_s)
+        if self._away and self._lines:
+            wanted = [host for _, name in self._lines for host in self._fits[name]]
+            self.away_s += sum(host in wanted for host in self._away) * (self.env.now - self._counted_s)
         self._counted_s = self.env.now
 
-    def take_back(self) -> None:
+    def take_back(self, host: SimulatedHost) -> None:
         """A host that was lost is there again."""
         self.count_away()
-        self._away -= 1
+        self._away.remove(host)
         self.dispatch()
 
     def lose(self, host: SimulatedHost) -> None:
@@ -112,7 +114,7 @@ class Cluster:
         Raises UnplayableError where that goes on and on and nothing is ever done.
         """
         self.count_away()
-        self._away += 1
+        self._away.append(host)
         lost = [ticket for ticket in self._on_hosts.values() if ticket.host is host]
         self._losses += bool(lost)
         if self._losses > MOST_LOSSES * len(self.hosts):

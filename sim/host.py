@@ -106,6 +106,7 @@ class SimulatedHost:
         What it was limited by is counted until now, or longer where it would have gone on idle.
         """
         self.up = False
+        self.durations.page_cache.make_room()
         self.machine.halt()
         self.meter.close(max(self._env.now, counted_until_s))
         self.ended.append(

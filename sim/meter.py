@@ -26,10 +26,12 @@ from policy import (
 )
 
 CORES = "cores"
+LOADS = "loads of keys"
+"""From disk, or from memory where their files still are."""
 BINDING = {
     WaitCause.MEMORY: "memory",
     WaitCause.SHARE: "memory",
-    WaitCause.LOAD: "disk",
+    WaitCause.LOAD: LOADS,
     WaitCause.SYNTHESIS_SLOT: CORES,
     WaitCause.LOOKAHEAD: "devices",
     WaitCause.DEVICE: "devices",
@@ -193,4 +195,4 @@ class Meter:
 
     def _before_turn(self) -> str:
         """What those wait for that are admitted."""
-        return "disk" if self._loading else CORES
+        return LOADS if self._loading else CORES

@@ -20,7 +20,7 @@ class PageCache:
 
     def share(self, name: str, size_bytes: int) -> float:
         """How much of the file is there."""
-        self._drop(sum(self._files.values()) + self.most_taken_bytes() - self._memory_bytes)
+        self.make_room()
         return min(1.0, self._files.get(name, 0.0) / size_bytes) if size_bytes else 1.0
 
     def was_read(self, name: str, size_bytes: int) -> None:
@@ -28,7 +28,9 @@ class PageCache:
         self._files.pop(name, None)
         self._files[name] = float(size_bytes)
 
-    def _drop(self, excess_bytes: float) -> None:
+    def make_room(self) -> None:
+        """For all else, as much as it took; also before somebody else is asked what that is."""
+        excess_bytes = sum(self._files.values()) + self.most_taken_bytes() - self._memory_bytes
         while excess_bytes > 0 and self._files:
             name, left_bytes = next(iter(self._files.items()))
             if left_bytes > excess_bytes:

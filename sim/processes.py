@@ -14,20 +14,21 @@ from multiprocessing import connection
 def processes(count: int) -> Iterator[ProcessPoolExecutor]:
     """So many, started anew: a copy of a process with threads may hang.
 
-    Where the block is left by an error or an interrupt, what they still work on ends there and then.
+    Where the block is left by an interrupt, what they work on ends there and then. After an error it goes on
+    to its end, since it may be recorded, and nothing new begins.
     """
-    before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(count, context, _end_with_the_parent)
     try:
         yield executor
+    except Exception:
+        raise
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - before:
-            child.kill()
+        for process in [*(executor._processes or {}).values()]:  # as `kill_workers` of later Pythons does
+            process.kill()
         raise
     finally:
-        executor.shutdown()
+        executor.shutdown(cancel_futures=True)
 
 
 @contextmanager

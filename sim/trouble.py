@@ -37,7 +37,7 @@ def _begin_anew(env: Clock, cluster: Cluster, host: SimulatedHost, away_s: float
     cluster.lose(host)
     yield env.timeout(away_s)
     host.start()
-    cluster.take_back()
+    cluster.take_back(host)
 
 
 def _slow_spells(env: Clock, host: SimulatedHost, faults: Faults, stream: str) -> Steps:

@@ -19,6 +19,18 @@ settings.load_profile("cuzk")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+SLOWEST = ("flows/deployments/", "kernels/test_simulated_gpu", "flows/spread/", "flows/", "daemon/", "bench/")
+"""Begun first, or all would wait for one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        name = item.nodeid.removeprefix("tests/")
+        return next((place for place, begin in enumerate(SLOWEST) if name.startswith(begin)), len(SLOWEST))
+
+    items.sort(key=place)
+
+
 @pytest.fixture(autouse=True)
 def nobody_watches_signals() -> Iterator[None]:
     """After a test, or a signal of a later one would end the whole run."""

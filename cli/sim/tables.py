@@ -23,7 +23,7 @@ WAITS = {
     "cores": "synthesis slot",
     "synthesis slots": "synthesis slot",
     "devices": "device",
-    "disk": "load",
+    "loads of keys": "load",
     "device memory": "device memory",
     "batching": "batch",
     "fixed concurrency": "concurrency",

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import examples
 from config import Config, load_config, settings_file
 from config.environment import history_file
-from engine import resolve
 from flows.study.questions import QuestionParameters
 from sim import read_workload_table
 from sim.profile import profile_path
@@ -45,9 +43,7 @@ def _circuits(table: WorkloadTable) -> list[str]:
 
 
 def _circuit_inputs(name: str, config: Config) -> list[Path]:
-    """Of a circuit that has a key here; one that is known by its sizes alone has none."""
-    if name not in config.circuits and name not in examples.CIRCUITS:
+    """Of a circuit that has files here; one that is bundled or known by its sizes has none to lose."""
+    if name not in config.circuits:
         return []
-    spec = resolve(name, config)
-    files = (spec.zkey, spec.wasm, spec.witness, spec.inputs, spec.r1cs)
-    return [path for path in files if path is not None]
+    return [value for _, value in config.circuits[name] if isinstance(value, Path)]

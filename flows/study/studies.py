@@ -23,7 +23,7 @@ from sim.plan import MEMORY_STEP, Plan, axis_of, plan
 from sim.pool import Pool, Recording, Target, pool
 from sim.question import Question
 from sim.scenario import Scenario, refusal
-from sim.settings import VARY, combinations, given_by
+from sim.settings import VARY, combinations, covers, given_by
 from sim.size import MOST_KEPT, check_size, is_kept, warnings
 from sim.summary import Summary, summarize
 from sim.sweep import best_first, pareto_front
@@ -148,8 +148,11 @@ class Study:
             return plan(self.question, axis, bounds, seeds, playing, self.given, share)
 
     def _playable(self, settings: Mapping[str, str]) -> Scenario:
+        kept = {
+            key: value for key, value in self.given.items() if not any(covers(each, key) for each in settings)
+        }
         with given_by("--with", settings):
-            scenario = self.question.scenario(self.given | dict(settings))
+            scenario = self.question.scenario(kept | dict(settings))
         if why := refusal(scenario):
             raise SimError(why)
         return scenario

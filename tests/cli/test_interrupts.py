@@ -55,7 +55,8 @@ def ended() -> None:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, work: object) -> None:
-    """`cuzk work` in this process."""
+    """`cuzk work` in this process, which a later signal must not end."""
+    monkeypatch.setattr("cli.main.end_soon_after_a_signal", lambda: None)
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     monkeypatch.setitem(cli.commands, "work", click.Command("work", callback=work))  # type: ignore[arg-type]
     monkeypatch.setattr(sys, "argv", ["cuzk", "work"])

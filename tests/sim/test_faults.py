@@ -150,3 +150,14 @@ def test_how_faults_go_on_is_told_where_it_is_assumed() -> None:
     ]  # fmt: skip
     assert Faults(process_death=60.0).assumed() == repaired[1:]
     assert Faults().assumed() == []
+
+
+def test_a_host_that_no_waiting_proof_fits_is_not_missed() -> None:
+    """Its loss is not what the proofs wait for."""
+    hosts = host("small", room_for=-1), host("large", room_for=1, workers=1)  # the small one fits nothing
+    faults = {"process_death": 20.0, "restart": 1000.0}
+    runs = play(closed(30, 8, *hosts, faults=faults), seed=0, with_log=True).runs
+    answers = play(closed(30, 8, *hosts, faults=faults), seed=0).answers
+    away_s = 1000.0 * sum(run.name.startswith("large, start") for run in runs)
+    counted_s = answers.figures["makespan_s"] * answers.figures["binding_share[host away]"]
+    assert counted_s <= away_s

@@ -52,6 +52,15 @@ def test_what_a_dead_process_had_begun_to_read_is_not_there() -> None:
     assert lives > 5
 
 
+def test_what_a_process_took_is_not_forgotten_with_it() -> None:
+    taken = [90.0]
+    cache = PageCache(100, lambda: taken[0])
+    cache.was_read("a", 30)
+    cache.make_room()  # as it ends
+    taken[0] = 0.0
+    assert cache.share("a", 30) == 10 / 30
+
+
 def makespan_s(memory_bytes: int, bytes_per_s: float) -> float:
     """Of two circuits in turn, of whose keys the budget holds one at a time."""
     load = {"bytes_per_s": bytes_per_s, "mapped_bytes_per_s": 1000.0}

@@ -37,7 +37,7 @@ def test_the_figures_of_one_proof_are_those_of_its_stages() -> None:
     assert figures["device_use_share"] == pytest.approx(4 / 6.5)
     assert (figures["loads"], figures["reloads"], figures["evictions"]) == (2, 0, 0)
     assert figures["waited_s[load]"] == pytest.approx(1.0)
-    assert figures["binding_share[disk]"] == pytest.approx(1 / 6.5)
+    assert figures["binding_share[loads of keys]"] == pytest.approx(1 / 6.5)
     assert figures["binding_share[nothing]"] == pytest.approx(5.5 / 6.5)
 
 
@@ -47,7 +47,7 @@ def test_the_figures_of_one_proof_are_those_of_its_stages() -> None:
         ({"room_for": 1}, "memory"),
         ({"slots": 1, "synthesize": {"seconds": 9.0}}, "cores"),
         ({"workers": 1}, "devices"),
-        ({"load": {"bytes_per_s": 0.1}}, "disk"),
+        ({"load": {"bytes_per_s": 0.1}}, "loads of keys"),
     ],
 )
 def test_the_scarce_resource_is_the_binding_one(changes: dict[str, object], resource: str) -> None:

@@ -113,9 +113,9 @@ def test_figures_are_told_in_units_that_read_well(name: str, interval: Interval,
 @pytest.mark.parametrize(
     ("name", "mean", "words"),
     [
-        ("binding_share[disk]", 8.09e-16, "< 0.01 %"),
-        ("binding_share[disk]", 0.000101, "0.0101 %"),
-        ("binding_share[disk]", 0.0, "0 %"),
+        ("binding_share[memory]", 8.09e-16, "< 0.01 %"),
+        ("binding_share[memory]", 0.000101, "0.0101 %"),
+        ("binding_share[memory]", 0.0, "0 %"),
         ("waited_s[load]", 2.1e-9, "< 0.001 s"),
         ("waited_s[load]", 0.0021, "0.0021 s"),
         ("proofs", 1e-9, "1e-09"),
