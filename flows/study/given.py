@@ -22,6 +22,12 @@ def given_settings(parameters: QuestionParameters) -> dict[str, str]:
     return given
 
 
+def changed(given: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
+    """What is given, but for what the settings say anew: of one host or circuit, or of all."""
+    kept = {key: value for key, value in given.items() if not any(covers(each, key) for each in settings)}
+    return kept | dict(settings)
+
+
 def check_varied(
     parameters: QuestionParameters, given: Mapping[str, str], option: str, keys: Iterable[str]
 ) -> None:

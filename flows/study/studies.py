@@ -11,7 +11,7 @@ from config import Config
 from db import History, open_history
 from engine.words import telling
 from flows.server.local import Say
-from flows.study.given import check_policy_is_compared, check_varied, given_settings
+from flows.study.given import changed, check_policy_is_compared, check_varied, given_settings
 from flows.study.questions import QuestionParameters, ask, question_config
 from flows.version import code_version
 from sim import Progress, SimError
@@ -23,7 +23,7 @@ from sim.plan import MEMORY_STEP, Plan, axis_of, plan
 from sim.pool import Pool, Recording, Target, pool
 from sim.question import Question
 from sim.scenario import Scenario, refusal
-from sim.settings import VARY, combinations, covers, given_by
+from sim.settings import VARY, combinations, given_by
 from sim.size import MOST_KEPT, check_size, is_kept, warnings
 from sim.summary import Summary, summarize
 from sim.sweep import best_first, pareto_front
@@ -148,11 +148,8 @@ class Study:
             return plan(self.question, axis, bounds, seeds, playing, self.given, share)
 
     def _playable(self, settings: Mapping[str, str]) -> Scenario:
-        kept = {
-            key: value for key, value in self.given.items() if not any(covers(each, key) for each in settings)
-        }
         with given_by("--with", settings):
-            scenario = self.question.scenario(kept | dict(settings))
+            scenario = self.question.scenario(changed(self.given, settings))
         if why := refusal(scenario):
             raise SimError(why)
         return scenario

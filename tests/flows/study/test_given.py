@@ -6,7 +6,7 @@ import pytest
 
 from flows.capacity_study import StudyParameters
 from flows.study.form_words import in_the_form
-from flows.study.given import check_policy_is_compared, check_varied, given_settings
+from flows.study.given import changed, check_policy_is_compared, check_varied, given_settings
 from sim import SimError
 
 
@@ -52,3 +52,11 @@ def test_what_is_varied_has_no_other_value() -> None:
         SimError, match=r"--set machine\.box\.gpus=1 is in vain: --find gpus has other values"
     ):
         check_varied(form(), {"machine.box.gpus": "1"}, "--find gpus", ["machine.gpus"])
+
+
+def test_a_change_of_all_hosts_is_heard_beside_what_was_given_of_one() -> None:
+    given = {"machine.gpus": "1", "machine.small.gpus": "2", "machine.small.cores": "8"}
+    assert changed(given, {"machine.gpus": "4"}) == {"machine.small.cores": "8", "machine.gpus": "4"}
+    found = changed(given, {"machine.small.gpus": "3"})
+    assert list(found.items())[-1] == ("machine.small.gpus", "3")
+    assert found["machine.gpus"] == "1"
