@@ -314,7 +314,10 @@ def test_a_killed_run_is_closed_with_its_tasks_and_the_next_has_its_turn(
 
 
 def _runs(process: psutil.Process, run_id: str) -> bool:
-    return bool(process.environ().get("PREFECT__FLOW_RUN_ID") == run_id)
+    try:
+        return bool(process.environ().get("PREFECT__FLOW_RUN_ID") == run_id)
+    except psutil.NoSuchProcess:  # it has ended meanwhile
+        return False
 
 
 async def close_now(on: Host) -> None:
