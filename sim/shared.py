@@ -102,9 +102,7 @@ class SharedWork:
             self._stretch = self._stretch_of(running, others)
 
     def _neighbour_changed(self) -> None:
-        now_s = self._clock.now
-        self._done_s += (now_s - self._as_of_s) / self._stretch
-        self._as_of_s = now_s
+        self._done_s, self._as_of_s = self.done_s, self._clock.now
         self._set_stretch()
         if not self._ringing:
             self._set_alarm()

@@ -6,6 +6,9 @@ import pytest
 
 from policy import Entry, Loaded
 from sim import Batch
+from sim.clock import Clock
+from sim.faults import Faults
+from sim.host import SimulatedHost
 from sim.page_cache import PageCache
 from sim.scenario import Scenario, play
 from sim.workload import ClosedLoop
@@ -53,11 +56,13 @@ def test_what_a_dead_process_had_begun_to_read_is_not_there() -> None:
 
 
 def test_what_a_process_took_is_not_forgotten_with_it() -> None:
-    taken = [90.0]
-    cache = PageCache(100, lambda: taken[0])
+    machine = replace(host(), memory_bytes=100)
+    modelled = SimulatedHost(Clock(), machine, "budget", {}, 0, Faults(), False, lambda *_: None)
+    cache = modelled.durations.page_cache
     cache.was_read("a", 30)
-    cache.make_room()  # as it ends
-    taken[0] = 0.0
+    cache.most_taken_bytes = lambda: 90.0  # of the process that ends
+    modelled.die()
+    modelled.start()
     assert cache.share("a", 30) == 10 / 30
 
 
