@@ -26,14 +26,17 @@ def read_examples(history: History, runs: Sequence[str], newest: int) -> list[Re
                 )
         return [_example(history, id_) for id_ in named]
     found: list[RecordedRun] = []
+    why_not = ""  # of the newest
     for summary in list_runs(history, SEARCHED):
         if summary.run.source == "real" and summary.run.state == "succeeded" and len(found) < newest:
             try:
                 found.append(_example(history, summary.run.id))
-            except SimError:
-                continue  # such as one that was cancelled in part
+            except SimError as error:  # such as one that was cancelled in part
+                why_not = why_not or f" ({error})"
     if not found:
-        raise SimError("the history has no real run in which all went well; prove a batch, then try again")
+        raise SimError(
+            f"the history has no real run in which all went well{why_not}; prove a batch, then try again"
+        )
     return found
 
 

@@ -7,6 +7,13 @@ from policy import Cancel, Complete, Fail, Job, Reject, Resized, Shared, Submit,
 from sim.errors import SimError
 from sim.spans import Entry
 
+UNFORESEEN = {
+    Cancel: "a proof was cancelled",
+    Resized: "the budget was changed",
+    Shared: "another process of the host took its share of the memory",
+    Unload: "a key was unloaded",
+}
+"""What no model of a run foresees."""
 AT_ONCE_S = 1.0
 """After the end of a proof, within which the next of a closed loop has come."""
 
@@ -35,10 +42,8 @@ def requests_of(log: Sequence[Entry], name: str) -> Requests:
             at_s.append(entry.at_s)
             unfinished += 1
             most = max(most, unfinished)
-        elif isinstance(entry.event, Cancel | Resized | Shared | Unload):
-            raise SimError(
-                f"run {name}: {type(entry.event).__name__} came, which no model foresees; choose another"
-            )
+        elif (unforeseen := UNFORESEEN.get(type(entry.event))) is not None:
+            raise SimError(f"run {name}: {unforeseen}, which no model foresees; choose another")
         for decision in entry.decisions:
             if isinstance(decision, Fail | Reject):
                 raise SimError(

@@ -56,6 +56,20 @@ def test_a_profile_is_learned_from_a_run_and_predicts_another(cuzk: Cuzk, home: 
     assert "makespan_s" in table.stdout
 
 
+def test_why_no_run_can_be_learned_from_is_told(cuzk: Cuzk, tmp_path: Path) -> None:
+    """Here none has its log."""
+    lines = gzip.decompress(DATA.read_bytes()).decode().splitlines()
+    kept = [line for line in lines if '"policy_log"' not in line]
+    _, runs, _ = json.loads(kept.pop())
+    kept.append(f'["end",{runs},{len(kept) - 1}]')
+    (tmp_path / "runs.jsonl").write_text("\n".join(kept) + "\n")
+    with open_history(tmp_path / "history.db") as history:
+        write_rows(history, read_lines(tmp_path / "runs.jsonl"))
+    made = cuzk("sim", "calibrate", "-o", tmp_path / "machine.toml", env=environment(tmp_path))
+    assert made.returncode == 2
+    assert "the history has no real run in which all went well (run " in made.stderr
+
+
 def test_recorded_runs_replay_and_another_policy_would_not(cuzk: Cuzk, home: Path) -> None:
     ids = run_ids(home)
     replayed = cuzk("sim", "replay", ids["learned"], ids["a small budget"], env=environment(home))

@@ -5,7 +5,7 @@ from statistics import fmean
 
 import pytest
 
-from policy import Circuit, Entry, Job, Loaded
+from policy import Circuit, Entry, Job, Loaded, Shared
 from sim import MachineProfile, SimError
 from sim.calibrate import calibrate
 from sim.contention import Cores
@@ -81,6 +81,15 @@ def test_a_closed_loop_and_arrivals_are_told_apart() -> None:
     late = Requests(requests(4, 1).jobs, None, (0.0, 5.0, 40.0, 90.0))
     found = requests_of(recorded(late, machine()).log, "open")
     assert (found.concurrency, found.at_s) == (None, (0.0, 5.0, 40.0, 90.0))
+
+
+def test_what_came_from_outside_is_told_in_words() -> None:
+    run = recorded(requests(2, 1), machine())
+    shared = Recorded(run.log[-1].at_s, Shared(1), ())
+    with pytest.raises(
+        SimError, match="run beside: another process of the host took its share of the memory"
+    ):
+        requests_of([*run.log, shared], "beside")
 
 
 def test_a_run_without_proofs_is_no_example() -> None:
